@@ -1,0 +1,81 @@
+# rememberd: `make serve` runs it, `make test` proves it. Everything else is below; `make help` lists it.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+ARGS   ?=
+
+export PYTHONDONTWRITEBYTECODE :=
+export UV_PROJECT_ENVIRONMENT := $(VENV)
+
+.DEFAULT_GOAL := help
+.PHONY: help serve test check lint types imports format bench requirements wheel clean
+
+help: ## list the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
+
+serve: $(VENV)/.run ## set up and run the product on its embedded default (ARGS="--port N --data DIR")
+	@exec $(BIN)/rememberd serve $(ARGS)
+
+test: $(VENV)/.dev lint types imports ## set up and run every test, on every engine
+	$(BIN)/pytest -q $(ARGS)
+
+check: $(VENV)/.dev ## the quick offline run: no servers
+	$(BIN)/pytest -q -m "not integration and not slow" $(ARGS)
+
+lint: $(VENV)/.dev ## style
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev ## strict types
+	$(BIN)/mypy
+
+imports: $(VENV)/.dev ## imports point downwards only
+	$(BIN)/lint-imports
+
+format: $(VENV)/.dev ## put the code into shape
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.dev ## measure writes and HTTP against the raw engine underneath
+	$(BIN)/python -m bench.writes
+	$(BIN)/python -m bench.http
+
+wheel: $(VENV)/.dev ## build the wheel into dist/
+	$(UV) build --wheel --out-dir dist
+
+requirements: $(UV_READY) ## pin the dependencies anew
+	$(COMPILE) pyproject.toml -o requirements/run.txt
+	$(COMPILE) pyproject.toml requirements/dev.in -o requirements/dev.txt
+
+clean: ## remove everything that set-up made
+	rm -rf $(VENV) .uv dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+# Set-up: uv from the machine, or one of our own; then the pinned requirements and the package itself.
+
+UV := $(shell command -v uv || echo .uv/bin/uv)
+UV_READY := $(if $(filter .uv/bin/uv,$(UV)),.uv/bin/uv,)
+COMPILE = $(UV) pip compile -q --universal --python-version 3.11 --extra postgres \
+	--generate-hashes --no-emit-index-url --no-header --no-annotate
+INSTALL = $(UV) pip install -q --compile-bytecode --python $(BIN)/python
+
+.uv/bin/uv:
+	@$(PYTHON) -m venv .uv
+	@.uv/bin/pip install -q uv
+
+$(BIN)/python: | $(UV_READY)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "rememberd needs Python 3.11 or newer; try: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
+	@$(UV) venv -q --python $(PYTHON) $(VENV)
+
+$(VENV)/.run: requirements/run.txt pyproject.toml | $(BIN)/python
+	@echo "setting up $(VENV) …"
+	@$(INSTALL) --require-hashes -r requirements/run.txt
+	@$(INSTALL) --no-deps -e .
+	@touch $@
+
+$(VENV)/.dev: requirements/dev.txt pyproject.toml | $(BIN)/python
+	@echo "setting up $(VENV) for development …"
+	@$(INSTALL) --require-hashes -r requirements/dev.txt
+	@$(INSTALL) --no-deps -e .
+	@touch $@ $(VENV)/.run
