@@ -1,0 +1,33 @@
+"""The feed: the ordered list of changes that views follow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from rememberd.model import Change
+from .storage import Write
+
+
+@dataclass(frozen=True, slots=True)
+class Advance(Write[None]):
+    """Remember how far a follower that keeps no watermark of its own has come; it never goes back."""
+
+    follower: str
+    position: int
+
+
+class Feed(Protocol):
+    """Positions are given in commit order: once a reader has seen position n, no smaller one will appear later."""
+
+    async def head(self) -> int:
+        """The position of the last committed change; 0 when there is none."""
+        ...
+
+    async def read(self, after: int, limit: int) -> list[Change]:
+        """The changes with positions above ``after``, in order, at most ``limit``."""
+        ...
+
+    async def reached(self, follower: str) -> int:
+        """How far a follower has come; 0 if it never began."""
+        ...

@@ -1,0 +1,108 @@
+"""The index: proposes candidates; the ranking is computed elsewhere, once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal, Protocol
+
+from rememberd.model import Filters, Scope
+from rememberd.model.change import Noun
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """What the index holds of one message or memory item: ids, terms, vectors, filters; never its text."""
+
+    noun: Noun
+    id: str
+    tenant: str
+    user: str | None
+    agent: str | None
+    thread: str | None
+    kind: str
+    role: str | None
+    topic: str | None
+    domain: str | None
+    source: str | None
+    at: datetime
+    terms: tuple[str, ...]
+    metadata: dict[str, Any] = field(default_factory=dict)
+    vectors: Mapping[str, bytes] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """A thing that is no longer to be found."""
+
+    tenant: str
+    noun: Noun
+    id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search:
+    """What to look for within a scope: documents with any (or all) of the terms, and those nearest to the vectors.
+
+    ``everyone`` looks over all users and agents of the tenant. Without terms and vectors the latest are proposed.
+    """
+
+    scope: Scope
+    filters: Filters
+    terms: tuple[str, ...]
+    match: Literal["any", "all"] = "any"
+    vectors: Mapping[str, bytes] = field(default_factory=dict)
+    limit: int = 200
+    everyone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A proposal. ``cosine`` per lane where a vector was compared; no score of words: those are weighed elsewhere."""
+
+    noun: Noun
+    id: str
+    cosine: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidates:
+    """Proposals, and the statistics that weighing words takes: how many documents there are, how long they are on
+    average, and in how many each term stands."""
+
+    found: tuple[Candidate, ...]
+    watermark: int
+    documents: int = 0
+    average_length: float = 0.0
+    frequencies: Mapping[str, int] = field(default_factory=dict)
+
+
+class Index(Protocol):
+    async def watermark(self) -> int:
+        """The feed position up to which every change has been applied."""
+        ...
+
+    async def apply(self, changes: Sequence[Document | Gone], upto: int) -> None:
+        """Apply changes and move the watermark to ``upto``, both or neither. Applying again changes nothing.
+
+        A document replaces the one of the same tenant, noun and id.
+        """
+        ...
+
+    async def search(self, search: Search) -> Candidates:
+        """The best proposals that the scope sees and the filters admit, words first, then vectors, then the latest.
+
+        Every document that matches is proposed while there is room within the limit.
+        """
+        ...
+
+    async def clear(self) -> None:
+        """Forget everything; the watermark is 0 again."""
+        ...
+
+    async def digest(self) -> str:
+        """A digest of everything held, equal for equal contents whatever the way they came."""
+        ...
+
+    async def close(self) -> None: ...
