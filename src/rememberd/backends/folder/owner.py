@@ -1,0 +1,84 @@
+"""The owner of a folder: the one process that has it open."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from rememberd.errors import FolderInUse, StorageUnavailable
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_LOCK = "owner.lock"
+_CARD = "owner.json"
+
+
+@dataclass(frozen=True, slots=True)
+class OwnerCard:
+    """What an owner tells about itself; ``token`` opens its server to whoever may read the folder."""
+
+    pid: int
+    url: str | None = None
+    token: str | None = None
+
+
+class Ownership:
+    """Holds the folder's lock for the life of the process, or until it is released.
+
+    The operating system lets go of the lock when the process dies, however it dies.
+    """
+
+    def __init__(self, folder: Path, lock: int) -> None:
+        self._folder = folder
+        self._lock = lock
+        self._introduce(OwnerCard(os.getpid()))
+
+    @classmethod
+    def take(cls, folder: Path) -> Ownership:
+        """Become the owner. Raises ``FolderInUse`` if another process is."""
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise StorageUnavailable(f"the folder {folder} cannot be used: {error.strerror}") from error
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(lock)
+            card = owner_of(folder)
+            who = f"process {card.pid}" if card else "another process"
+            raise FolderInUse(
+                f"{folder} is in use by {who}, which does not serve it; end it, or share the folder with "
+                f"`rememberd serve --data {folder}`"
+            ) from error
+        return cls(folder, lock)
+
+    def serve_at(self, url: str, token: str) -> None:
+        """Tell others where to find this owner's server."""
+        self._introduce(OwnerCard(os.getpid(), url, token))
+
+    def release(self) -> None:
+        if self._lock >= 0:
+            (self._folder / _CARD).unlink(missing_ok=True)
+            os.close(self._lock)
+            self._lock = -1
+
+    def _introduce(self, card: OwnerCard) -> None:
+        fresh = self._folder / f"{_CARD}.{os.getpid()}"
+        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(msgspec.json.encode(card))
+        fresh.replace(self._folder / _CARD)
+
+
+def owner_of(folder: Path) -> OwnerCard | None:
+    """The card of the folder's owner; information only: the lock alone decides who owns it."""
+    try:
+        return msgspec.json.decode((folder / _CARD).read_bytes(), type=OwnerCard)
+    except (OSError, msgspec.MsgspecError):
+        return None

@@ -1,0 +1,71 @@
+"""What differs between the SQL dialects: types of the migrations, lists of strings, and how a statement becomes text."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import BigInteger, ColumnElement, Text, bindparam
+from sqlalchemy.dialects import sqlite
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.functions import FunctionElement
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sqlalchemy import Executable
+    from sqlalchemy.sql.compiler import SQLCompiler
+
+#: What the words of the migration files mean in each dialect.
+TYPES: dict[str, dict[str, str]] = {
+    "sqlite": {"id": "TEXT", "text": "TEXT", "integer": "INTEGER", "real": "REAL", "blob": "BLOB"},
+    "postgresql": {
+        "id": "VARCHAR(255)",
+        "text": "TEXT",
+        "integer": "BIGINT",
+        "real": "DOUBLE PRECISION",
+        "blob": "BYTEA",
+    },
+}
+
+
+class _Strings(FunctionElement[str]):
+    """The strings of a JSON array, as a subquery: one bound value, whatever the length of the list."""
+
+    name = "strings"
+    inherit_cache = True
+    type = Text()
+
+
+@compiles(_Strings, "sqlite")
+def _strings_sqlite(element: _Strings, compiler: SQLCompiler, **options: Any) -> str:
+    return f"(SELECT value FROM json_each({compiler.process(element.clauses, **options)}))"
+
+
+@compiles(_Strings, "postgresql")
+def _strings_postgresql(element: _Strings, compiler: SQLCompiler, **options: Any) -> str:
+    return f"(SELECT json_array_elements_text(CAST({compiler.process(element.clauses, **options)} AS json)))"
+
+
+def in_list(column: ColumnElement[Any], name: str) -> ColumnElement[bool]:
+    """``column IN`` the strings of the JSON array bound to ``name``."""
+    return column.bool_op("IN")(_Strings(bindparam(name, type_=Text)))
+
+
+def integer(name: str) -> ColumnElement[int]:
+    """A bound integer."""
+    return bindparam(name, type_=BigInteger)
+
+
+class Statement:
+    """A statement, defined once, run by every executor."""
+
+    def __init__(self, element: Executable) -> None:
+        self.element = element
+
+    @functools.cached_property
+    def sqlite(self) -> tuple[str, tuple[str, ...], Mapping[str, Any]]:
+        """Its text for SQLite, the order of its parameters, and the values of those that are constant."""
+        compiled = self.element.compile(dialect=sqlite.dialect(paramstyle="qmark"))  # type: ignore[attr-defined]
+        constants = {name: value for name, value in compiled.params.items() if value is not None}
+        return str(compiled), tuple(compiled.positiontup or ()), constants

@@ -1,0 +1,188 @@
+"""PostgreSQL through SQLAlchemy's async engine: one writing task with group commit, a pool of readers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError, InterfaceError, SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
+
+from rememberd import telemetry
+from rememberd.errors import RememberdError, StorageFull, StorageUnavailable
+from .transaction import HEAD_LOCKED, Operate, Row, Work, commit_group, settle
+
+if TYPE_CHECKING:
+    from .dialect import Statement
+    from .transaction import Reader
+
+R = TypeVar("R")
+
+_GROUP_LIMIT = 128
+_DISK_FULL = "53100"
+
+
+def translate(error: Exception) -> RememberdError:
+    """The one place where the server's errors become ours."""
+    cause = getattr(error, "orig", None)
+    if getattr(cause, "sqlstate", None) == _DISK_FULL:
+        return StorageFull("the database server's disk is full; free some space and try again")
+    if isinstance(error, TimeoutError):
+        return StorageUnavailable("the database server did not answer in time")
+    return StorageUnavailable(f"the database server cannot be used now: {type(cause or error).__name__}")
+
+
+_TRANSLATED = (DBAPIError, InterfaceError, SQLAlchemyError, OSError, TimeoutError)
+
+
+class _Rows:
+    def __init__(self, connection: AsyncConnection) -> None:
+        self._connection = connection
+
+    async def rows(self, statement: Statement, /, **values: Any) -> list[Row]:
+        result = await self._connection.execute(statement.element, values)
+        return [tuple(row) for row in result] if result.returns_rows else []
+
+
+class ServerTransaction(_Rows):
+    position: int
+
+    def __init__(self, connection: AsyncConnection) -> None:
+        super().__init__(connection)
+        self.changed = 0
+
+    async def run(self, statement: Statement, /, **values: Any) -> int:
+        self.changed += 1
+        result = await self._connection.execute(statement.element, values)
+        return result.rowcount
+
+    async def commit(self) -> None:
+        try:
+            await self._connection.commit()
+        finally:
+            await self._connection.close()
+
+    async def rollback(self) -> None:
+        try:
+            await self._connection.rollback()
+        finally:
+            await self._connection.close()
+
+
+class ServerExecutor:
+    """Runs operations on a database server that other processes may use too."""
+
+    exclusive = False
+    dialect = "postgresql"
+
+    def __init__(self, url: str, *, pool_size: int = 5, max_overflow: int = 10, timeout: float = 10.0) -> None:
+        self._engine = create_async_engine(
+            url, pool_size=pool_size, max_overflow=max_overflow, pool_timeout=timeout, pool_pre_ping=False,
+            connect_args={"timeout": timeout, "command_timeout": timeout},
+        )  # fmt: skip
+        self._timeout = timeout
+        self._queue: asyncio.Queue[Work | None] = asyncio.Queue()
+        self._task: asyncio.Task[None] | None = None
+        self._version = "?"
+        self._closed = False
+
+    @property
+    def description(self) -> str:
+        return f"PostgreSQL {self._version}"
+
+    async def start(self) -> None:
+        try:
+            async with self._engine.connect() as connection:
+                self._version = str((await connection.execute(text("SHOW server_version"))).scalar_one())
+        except _TRANSLATED as error:
+            raise translate(error) from error
+        self._task = asyncio.create_task(self._write_groups(), name="rememberd-write")
+
+    async def migrate(self, migrate: Callable[[Callable[[str, Sequence[Any]], list[Row]]], None]) -> None:
+        """Run migration steps in one transaction; processes that start together take turns."""
+
+        def on_connection(connection: Any) -> None:
+            connection.execute(text("SELECT pg_advisory_xact_lock(727668)"))
+
+            def execute(sql: str, values: Sequence[Any]) -> list[Row]:
+                named = {f"v{i}": value for i, value in enumerate(values)}
+                for name in named:
+                    sql = sql.replace("?", f":{name}", 1)
+                result = connection.execute(text(sql), named)
+                return [tuple(row) for row in result] if result.returns_rows else []
+
+            migrate(execute)
+
+        try:
+            async with self._engine.begin() as connection:
+                await connection.run_sync(on_connection)
+        except _TRANSLATED as error:
+            raise translate(error) from error
+
+    async def write(self, operate: Operate) -> Any:
+        self._check_open()
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._queue.put_nowait(Work(operate, future))
+        return await future
+
+    def write_soon(self, operate: Operate) -> None:
+        self._check_open()
+        self._queue.put_nowait(Work(operate))
+
+    async def read(self, look: Callable[[Reader], Awaitable[R]]) -> R:
+        self._check_open()
+        try:
+            async with asyncio.timeout(self._timeout), self._engine.connect() as connection:
+                return await look(_Rows(connection))
+        except _TRANSLATED as error:
+            raise translate(error) from error
+
+    async def close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        if self._task is not None:
+            self._queue.put_nowait(None)
+            await self._task
+        await self._engine.dispose()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StorageUnavailable("the storage is closed")
+
+    async def _write_groups(self) -> None:
+        more = True
+        while more:
+            group = [await self._queue.get()]
+            while len(group) < _GROUP_LIMIT and not self._queue.empty():
+                group.append(self._queue.get_nowait())
+            works = [work for work in group if work is not None]
+            more = len(works) == len(group)
+            if works:
+                await self._write_group(works)
+
+    async def _write_group(self, group: list[Work]) -> None:
+        failure: BaseException | None = None
+        try:
+            async with asyncio.timeout(self._timeout):
+                await commit_group(self._begin, group)
+        except _TRANSLATED as error:
+            failure = translate(error)
+        except Exception as error:  # noqa: BLE001 - every caller is told; the writer itself must live on
+            failure = error
+        if failure is not None:
+            telemetry.count("storage_lost_soon", sum(work.future is None for work in group))
+        settle(group, failure)
+
+    async def _begin(self) -> ServerTransaction:
+        """A transaction that holds the head of the feed, so that writers of all processes take turns."""
+        connection = await self._engine.connect()
+        try:
+            transaction = ServerTransaction(connection)
+            transaction.position = (await transaction.rows(HEAD_LOCKED))[0][0]
+        except BaseException:
+            await connection.close()
+            raise
+        return transaction

@@ -1,0 +1,232 @@
+"""SQLite through apsw: one writer thread with group commit, readers beside it."""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import apsw
+
+from rememberd import telemetry
+from rememberd.errors import DamagedStore, RememberdError, StorageFull, StorageUnavailable
+from .transaction import HEAD, Operate, Row, Work, commit_group, settle
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from .dialect import Statement
+    from .transaction import Reader
+
+R = TypeVar("R")
+
+#: The first release without the bug that could corrupt a WAL reset under load.
+OLDEST_SAFE = 3051003
+
+_GROUP_LIMIT = 256
+_SOON = 0.02  # how long work that nobody waits for may wait for company, in seconds
+_BUSY = 5000  # how long to wait for a lock that another connection holds, in milliseconds
+
+
+def drive(coroutine: Coroutine[Any, Any, R] | Awaitable[R]) -> R:
+    """Run a coroutine that never has to wait, in this thread, without an event loop."""
+    try:
+        coroutine.send(None)  # type: ignore[union-attr]
+    except StopIteration as end:
+        answer: R = end.value
+        return answer
+    raise AssertionError("an operation on SQLite had to wait")
+
+
+def translate(error: apsw.Error) -> RememberdError:
+    """The one place where SQLite's errors become ours."""
+    if isinstance(error, apsw.FullError):
+        return StorageFull("the disk is full; free some space and try again")
+    if isinstance(error, (apsw.CorruptError, apsw.NotADBError)):
+        return DamagedStore(f"the database file is damaged ({error}); restore a backup")
+    return StorageUnavailable(f"SQLite cannot be used now: {error}")
+
+
+def connect(path: Path | str, *, synchronous: str, read_only: bool = False) -> apsw.Connection:
+    if apsw.SQLITE_VERSION_NUMBER < OLDEST_SAFE:
+        raise StorageUnavailable(f"SQLite {apsw.sqlite_lib_version()} can corrupt its log; update apsw")
+    try:
+        connection = apsw.Connection(str(path))
+        connection.set_busy_timeout(_BUSY)
+        if read_only:
+            connection.execute("PRAGMA query_only=ON; PRAGMA wal_autocheckpoint=0")
+        else:
+            connection.execute(f"PRAGMA journal_mode=WAL; PRAGMA synchronous={synchronous}")
+        connection.execute("PRAGMA cache_size=-16000")
+    except apsw.Error as error:
+        raise translate(error) from error
+    return connection
+
+
+class _Rows:
+    """Statements on one connection."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+
+    async def rows(self, statement: Statement, /, **values: Any) -> list[Row]:
+        text, names, constants = statement.sqlite
+        return list(
+            self._connection.execute(text, [values[name] if name in values else constants[name] for name in names])
+        )
+
+
+class SqliteTransaction(_Rows):
+    def __init__(self, connection: apsw.Connection) -> None:
+        super().__init__(connection)
+        connection.execute("BEGIN IMMEDIATE")
+        self.changed = 0
+        self.position: int = drive(self.rows(HEAD))[0][0]
+
+    async def run(self, statement: Statement, /, **values: Any) -> int:
+        self.changed += 1
+        await self.rows(statement, **values)
+        return self._connection.changes()
+
+    async def commit(self) -> None:
+        self._connection.execute("COMMIT")
+
+    async def rollback(self) -> None:
+        if self._connection.in_transaction:
+            self._connection.execute("ROLLBACK")
+
+
+class SqliteExecutor:
+    """Runs operations on one database file that nobody else writes to."""
+
+    exclusive = True
+    dialect = "sqlite"
+
+    def __init__(self, path: Path, *, synchronous: str = "FULL", readers: int = 4) -> None:
+        self._path = path
+        self._writer = connect(path, synchronous=synchronous)
+        self._queue: queue.SimpleQueue[Work | None] = queue.SimpleQueue()
+        self._local = threading.local()
+        self._connections: list[apsw.Connection] = []
+        self._readers = ThreadPoolExecutor(readers, thread_name_prefix="rememberd-read")
+        self._thread: threading.Thread | None = None
+        self._closed = False
+
+    @property
+    def description(self) -> str:
+        return f"SQLite {apsw.sqlite_lib_version()}"
+
+    async def start(self) -> None:
+        self._thread = threading.Thread(target=self._write_groups, name="rememberd-write", daemon=True)
+        self._thread.start()
+
+    async def migrate(self, migrate: Callable[[Callable[[str, Sequence[Any]], list[Row]]], None]) -> None:
+        """Run migration steps, before the first operation, in one transaction."""
+
+        def execute(sql: str, values: Sequence[Any]) -> list[Row]:
+            return list(self._writer.execute(sql, values))
+
+        try:
+            with self._writer:
+                migrate(execute)
+        except apsw.Error as error:
+            raise translate(error) from error
+
+    async def write(self, operate: Operate) -> Any:
+        self._check_open()
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._queue.put(Work(operate, future))
+        return await future
+
+    def write_soon(self, operate: Operate) -> None:
+        self._check_open()
+        self._queue.put(Work(operate))
+
+    async def read(self, look: Callable[[Reader], Awaitable[R]]) -> R:
+        self._check_open()
+        return await asyncio.get_running_loop().run_in_executor(self._readers, self._look, look)
+
+    async def close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        self._queue.put(None)
+        if self._thread is not None:
+            await asyncio.to_thread(self._thread.join)
+        self._readers.shutdown(wait=True)
+        for connection in self._connections:
+            connection.close()
+        self._writer.close()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StorageUnavailable("the storage is closed")
+
+    def _look(self, look: Callable[[Reader], Awaitable[R]]) -> R:
+        reader: _Rows | None = getattr(self._local, "reader", None)
+        try:
+            if reader is None:
+                connection = connect(self._path, synchronous="FULL", read_only=True)
+                self._connections.append(connection)
+                reader = self._local.reader = _Rows(connection)
+            return drive(look(reader))
+        except apsw.Error as error:
+            raise translate(error) from error
+
+    def _write_groups(self) -> None:
+        while True:
+            group, more = self._next_group()
+            if group:
+                self._write_group(group)
+            if not more:
+                return
+
+    def _next_group(self) -> tuple[list[Work], bool]:
+        """The work that is waiting now; if nobody waits for any of it, a little later."""
+        group: list[Work] = []
+        awaited = False
+        while len(group) < _GROUP_LIMIT:
+            try:
+                if not group:
+                    work = self._queue.get()
+                elif awaited:
+                    work = self._queue.get_nowait()
+                else:
+                    work = self._queue.get(timeout=_SOON)
+            except queue.Empty:
+                break
+            if work is None:
+                return group, False
+            group.append(work)
+            awaited = awaited or work.future is not None
+        return group, True
+
+    def _write_group(self, group: list[Work]) -> None:
+        failure: BaseException | None = None
+        try:
+            drive(commit_group(self._begin, group))
+        except apsw.Error as error:
+            failure = translate(error)
+            self._abandon()
+        except BaseException as error:  # noqa: BLE001 - every caller is told; the writer itself must live on
+            failure = error
+            self._abandon()
+        if failure is not None:
+            telemetry.count("storage_lost_soon", sum(work.future is None for work in group))
+        by_loop: dict[asyncio.AbstractEventLoop, list[Work]] = {}
+        for work in group:
+            if work.future is not None:
+                by_loop.setdefault(work.future.get_loop(), []).append(work)
+        for loop, works in by_loop.items():
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(settle, works, failure)
+
+    async def _begin(self) -> SqliteTransaction:
+        return SqliteTransaction(self._writer)
+
+    def _abandon(self) -> None:
+        if self._writer.in_transaction:
+            self._writer.execute("ROLLBACK")
