@@ -1,0 +1,369 @@
+"""What stands behind the façade: the promise of an engine, kept locally by ``LocalEngine`` and over HTTP in ``client/``."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
+
+from . import telemetry
+from .errors import NotFound, StaleRevision, Unavailable
+from .flow.check import (
+    Faults,
+    check_filters,
+    check_idempotency_key,
+    check_memory,
+    check_message,
+    check_messages,
+    check_page,
+    check_query,
+    check_scope,
+)
+from .flow.cursor import read_cursor, write_cursor
+from .flow.fit import fit
+from .flow.history import read_history
+from .flow.ingest import append_of, digest_of
+from .flow.recall import gather, plan, rank
+from .flow.remember import deleted, first_revision, next_revision
+from .flow.window import follow_append, read_window
+from .guard.access import permit_tenant
+from .guard.audit import note_of
+from .model import Actor, Context, MemoryItem, Page, Receipts, Scope, Turn
+from .operate.operations import LocalOperations
+from .ports.holdings import Put
+from .ports.records import Append, BeginTurn, EndTurn
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+
+    from .model import (
+        ApiKey,
+        AuditEntry,
+        Diagnosis,
+        Filters,
+        Job,
+        JobState,
+        MemoryPatch,
+        Message,
+        NewApiKey,
+        NewMemory,
+        NewMessage,
+        Outcome,
+        Progress,
+        Query,
+        Receipt,
+        Settled,
+        Stats,
+        WindowRule,
+    )
+    from .guard.gatekeeper import Gatekeeper
+    from .ports.audit import Note
+    from .ports.parts import Parts
+    from .ports.storage import Write
+
+    Closing = Callable[[], Awaitable[None]]
+
+R = TypeVar("R")
+
+Order = Literal["newest", "oldest"]
+View = Literal["index", "window"]
+
+
+class Engine(Protocol):
+    """The verbs of memory, each within a scope. Every error is one of ``rememberd.errors``."""
+
+    async def ingest(self, scope: Scope, messages: Sequence[NewMessage], idempotency_key: str | None) -> Receipts: ...
+
+    async def query(self, scope: Scope, query: Query) -> Context: ...
+
+    async def history(
+        self, scope: Scope, *, order: Order, after: str | None, limit: int, search: str | None
+    ) -> Page[Message]: ...
+
+    async def window(self, scope: Scope, *, resume: bool) -> tuple[Message, ...]: ...
+
+    async def add(self, scope: Scope, memory: NewMemory, idempotency_key: str | None) -> MemoryItem: ...
+
+    async def get(self, scope: Scope, memory_id: str) -> MemoryItem: ...
+
+    async def list(self, scope: Scope, filters: Filters, *, after: str | None, limit: int) -> Page[MemoryItem]: ...
+
+    async def revise(
+        self, scope: Scope, memory_id: str, patch: MemoryPatch, expected: int | None
+    ) -> MemoryItem: ...
+
+    async def delete(self, scope: Scope, memory_id: str, expected: int | None) -> None: ...
+
+    async def versions(self, scope: Scope, memory_id: str) -> tuple[MemoryItem, ...]: ...
+
+    async def begin_turn(
+        self, scope: Scope, message: NewMessage, query: Query, idempotency_key: str | None
+    ) -> Turn: ...
+
+    async def end_turn(
+        self, scope: Scope, turn_id: str, outcome: Outcome, reply: NewMessage | None, detail: dict[str, Any]
+    ) -> Receipt | None: ...
+
+    @property
+    def operate(self) -> Operations: ...
+
+    async def close(self) -> None: ...
+
+
+class Operations(Protocol):
+    """The operator's verbs: over all users of a tenant, or over the whole store."""
+
+    async def query(self, tenant: str, query: Query) -> Context: ...
+
+    async def stats(self, tenant: str | None = None) -> Stats: ...
+
+    async def settle(self, timeout: float = 30.0) -> Settled: ...
+
+    def rebuild(self, view: View = "index") -> AsyncIterator[Progress]: ...
+
+    async def audit(
+        self, tenant: str | None = None, *, after: str | None = None, limit: int = 50
+    ) -> Page[AuditEntry]: ...
+
+    async def jobs(self, state: JobState | None = None, limit: int = 50) -> tuple[Job, ...]: ...
+
+    async def doctor(self) -> Diagnosis: ...
+
+    async def add_api_key(self, tenant: str | None, *, operator: bool = False) -> NewApiKey: ...
+
+    async def api_keys(self) -> tuple[ApiKey, ...]: ...
+
+    async def revoke_api_key(self, api_key_id: str) -> bool: ...
+
+
+class LocalEngine:
+    """Where guard and flow meet: each call is permitted, checked, carried out and noted, in that order."""
+
+    def __init__(self, parts: Parts, actor: Actor, gatekeeper: Gatekeeper, on_close: Closing) -> None:
+        self._parts = parts
+        self._actor = actor
+        self._gatekeeper = gatekeeper
+        self._on_close = on_close
+
+    def acting_as(self, actor: Actor) -> LocalEngine:
+        """The same engine, for another caller."""
+        return LocalEngine(self._parts, actor, self._gatekeeper, self._on_close)
+
+    async def authenticate(self, token: str) -> Actor | None:
+        """Whose API key this is, or None."""
+        return await self._gatekeeper.authenticate(token)
+
+    async def ready(self) -> tuple[str, ...]:
+        """What is degraded; raises ``Unavailable`` when nothing can be written."""
+        await self._parts.storage.check()
+        return ()
+
+    @property
+    def operate(self) -> Operations:
+        return LocalOperations(self._parts, self._actor, lambda scope, query: self._recall(scope, query, everyone=True))
+
+    async def ingest(self, scope: Scope, messages: Sequence[NewMessage], idempotency_key: str | None) -> Receipts:
+        faults = self._faults(scope)
+        check_messages(faults, messages, idempotency_key)
+        faults.raise_if_any()
+        append = self._append(scope, messages, idempotency_key)
+        return await self._record(append, self._note("ingest", scope, thread=append.thread, messages=len(messages)))
+
+    async def query(self, scope: Scope, query: Query) -> Context:
+        faults = self._faults(scope)
+        check_query(faults, query)
+        faults.raise_if_any()
+        return await self._recall(scope, query)
+
+    async def history(
+        self, scope: Scope, *, order: Order, after: str | None, limit: int, search: str | None
+    ) -> Page[Message]:
+        faults = self._faults(scope)
+        check_page(faults, limit)
+        faults.text("/search", search, longest=faults.limits.query, optional=True)
+        faults.raise_if_any()
+        page = await read_history(
+            self._parts.storage, self._parts.index, scope, order=order, after=after, limit=limit, search=search
+        )
+        self._note_soon("history", scope, messages=len(page.items))
+        return page
+
+    async def window(self, scope: Scope, *, resume: bool) -> tuple[Message, ...]:
+        faults = self._faults(scope)
+        faults.id("/thread", scope.thread, optional=False)
+        faults.raise_if_any()
+        return await self._window(scope, resume=resume)
+
+    async def add(self, scope: Scope, memory: NewMemory, idempotency_key: str | None) -> MemoryItem:
+        faults = self._faults(scope)
+        check_memory(faults, memory)
+        check_idempotency_key(faults, idempotency_key)
+        faults.raise_if_any()
+        item = first_revision(scope, memory, self._parts.ids(), self._parts.clock())
+        put = Put(item=item, idempotency_key=idempotency_key, digest=digest_of(scope, memory))
+        return await self._write(put, self._note("memory.add", scope, memory=item.id))
+
+    async def get(self, scope: Scope, memory_id: str) -> MemoryItem:
+        return await self._seen(scope, memory_id)
+
+    async def list(self, scope: Scope, filters: Filters, *, after: str | None, limit: int) -> Page[MemoryItem]:
+        faults = self._faults(scope)
+        check_filters(faults, filters)
+        check_page(faults, limit)
+        faults.raise_if_any()
+        of = ("memories", scope, filters)
+        found = await self._parts.storage.holdings.list(
+            scope, filters, after=read_cursor(after, int, *of), limit=limit + 1, now=self._parts.clock()
+        )
+        page = found[:limit]
+        self._note_soon("memory.list", scope, memories=len(page))
+        return Page(tuple(page), write_cursor(page[-1].position, *of) if len(found) > limit else None)
+
+    async def revise(self, scope: Scope, memory_id: str, patch: MemoryPatch, expected: int | None) -> MemoryItem:
+        faults = self._faults(scope)
+        check_memory(faults, patch)
+        faults.raise_if_any()
+        item = await self._expected(scope, memory_id, expected)
+        revision = next_revision(item, patch, self._parts.clock())
+        return await self._write(Put(item=revision), self._note("memory.revise", scope, memory=memory_id))
+
+    async def delete(self, scope: Scope, memory_id: str, expected: int | None) -> None:
+        item = await self._expected(scope, memory_id, expected)
+        await self._write(
+            Put(item=deleted(item, self._parts.clock())), self._note("memory.delete", scope, memory=memory_id)
+        )
+
+    async def versions(self, scope: Scope, memory_id: str) -> tuple[MemoryItem, ...]:
+        faults = self._faults(scope)
+        faults.id("/id", memory_id, optional=False)
+        faults.raise_if_any()
+        versions = await self._parts.storage.holdings.versions(scope.tenant, memory_id)
+        if not versions or not scope.sees(versions[-1].user, versions[-1].agent):
+            raise NotFound(f"no memory {memory_id!r} in this scope")
+        self._note_soon("memory.versions", scope, memory=memory_id)
+        return tuple(versions)
+
+    async def begin_turn(self, scope: Scope, message: NewMessage, query: Query, idempotency_key: str | None) -> Turn:
+        faults = self._faults(scope)
+        check_message(faults, message, "/message")
+        check_query(faults, query)
+        check_idempotency_key(faults, idempotency_key)
+        faults.raise_if_any()
+        if scope.thread is None:
+            scope = scope.within(self._thread_for(scope, idempotency_key))
+        append = self._append(scope, [message], idempotency_key)
+        turn_id = self._parts.ids()
+        begin = BeginTurn(
+            id=turn_id, tenant=scope.tenant, thread=append.thread, user=scope.user, agent=scope.agent,
+            at=append.recorded_at,
+        )  # fmt: skip
+        receipts = await self._record(append, begin, self._note("turn.begin", scope, turn=turn_id))
+        receipt = receipts.receipts[0]
+        context = await self._recall(scope, query, exclude=frozenset([receipt.id]))
+        return Turn(turn_id, append.thread, receipt, context)
+
+    async def end_turn(
+        self, scope: Scope, turn_id: str, outcome: Outcome, reply: NewMessage | None, detail: dict[str, Any]
+    ) -> Receipt | None:
+        faults = self._faults(scope)
+        faults.id("/id", turn_id, optional=False)
+        faults.metadata("/detail", detail)
+        if reply is not None:
+            check_message(faults, reply, "/reply")
+        faults.raise_if_any()
+        turn = await self._parts.storage.records.turn(scope.tenant, turn_id)
+        if turn is None or not scope.sees(turn.user, turn.agent):
+            raise NotFound(f"no turn {turn_id!r} in this scope")
+        scope = Scope(turn.tenant, turn.user, turn.agent, turn.thread)
+        end = EndTurn(id=turn_id, tenant=scope.tenant, outcome=outcome, at=self._parts.clock(), detail=detail)
+        note = self._note("turn.end", scope, turn=turn_id, outcome=outcome)
+        if reply is None:
+            await self._write(end, note)
+            return None
+        once = replace(reply, idempotency_key=f"turn {turn_id}")
+        return (await self._record(self._append(scope, [once], None), end, note)).receipts[0]
+
+    async def close(self) -> None:
+        await self._on_close()
+
+    # What several verbs share.
+
+    def _faults(self, scope: Scope) -> Faults:
+        permit_tenant(self._actor, scope.tenant)
+        faults = Faults()
+        check_scope(faults, scope)
+        return faults
+
+    def _rule(self, scope: Scope) -> WindowRule:
+        return self._parts.policy.window_of(scope.tenant)
+
+    def _append(self, scope: Scope, messages: Sequence[NewMessage], idempotency_key: str | None) -> Append:
+        return append_of(
+            scope, messages, idempotency_key, now=self._parts.clock(), ids=self._parts.ids,
+            session_ttl=self._rule(scope).ttl,
+        )  # fmt: skip
+
+    async def _record(self, append: Append, *also: Write[Any]) -> Receipts:
+        receipts = await self._write(append, *also)
+        await follow_append(self._parts.windows, append, receipts, self._parts.policy.window_of(append.tenant))
+        telemetry.count("messages_recorded", sum(receipt.status == "recorded" for receipt in receipts.receipts))
+        return receipts
+
+    async def _write(self, first: Write[R], *also: Write[Any]) -> R:
+        answer = await self._parts.storage.write(first, *also)
+        self._parts.nudge()
+        return answer
+
+    async def _recall(
+        self, scope: Scope, query: Query, *, everyone: bool = False, exclude: frozenset[str] = frozenset()
+    ) -> Context:
+        """Memory never stops the conversation: what cannot be reached is left out, and the context says so."""
+        parts = self._parts
+        with telemetry.timed("recall"):
+            try:
+                planned = await plan(scope, query, parts.clock(), parts.embedders, everyone=everyone, exclude=exclude)
+                found = await gather(parts.storage, parts.index, planned)
+                window = await self._window(scope, resume=False)
+                context = fit(query, rank(found, planned), window, parts.degraded + found.degraded)
+                self._note_soon("query", scope, hits=len(context.raw), everyone=everyone)
+            except Unavailable as failure:
+                telemetry.count("recall_degraded")
+                return Context(degraded=(*parts.degraded, f"{failure.code}: {failure.detail}"))
+        telemetry.count("tokens_raw", context.tokens.raw)
+        telemetry.count("tokens_condensed", context.tokens.condensed)
+        return context
+
+    async def _window(self, scope: Scope, *, resume: bool) -> tuple[Message, ...]:
+        parts = self._parts
+        return await read_window(
+            parts.storage, parts.windows, scope, self._rule(scope), parts.clock(), resume=resume
+        )
+
+    async def _seen(self, scope: Scope, memory_id: str) -> MemoryItem:
+        faults = self._faults(scope)
+        faults.id("/id", memory_id, optional=False)
+        faults.raise_if_any()
+        item = await self._parts.storage.holdings.get(scope.tenant, memory_id)
+        if item is None or item.deleted or not scope.sees(item.user, item.agent) or item.expired_at(self._parts.clock()):
+            raise NotFound(f"no memory {memory_id!r} in this scope")
+        self._note_soon("memory.get", scope, memory=memory_id)
+        return item
+
+    async def _expected(self, scope: Scope, memory_id: str, expected: int | None) -> MemoryItem:
+        item = await self._seen(scope, memory_id)
+        if expected is not None and item.revision != expected:
+            raise StaleRevision(f"memory {memory_id!r} is at revision {item.revision}, not {expected}; read it again")
+        return item
+
+    def _thread_for(self, scope: Scope, idempotency_key: str | None) -> str:
+        """A made-up thread; a retry with the same idempotency key gets the same one."""
+        if idempotency_key is None:
+            return self._parts.ids()
+        return hashlib.blake2b(f"{scope.tenant}\0{idempotency_key}".encode(), digest_size=16).hexdigest()
+
+    def _note(self, action: str, scope: Scope, *, thread: str | None = None, **detail: Any) -> Note:
+        scope = scope if thread is None else scope.within(thread)
+        return note_of(self._parts.ids(), self._actor, action, scope, self._parts.clock(), **detail)
+
+    def _note_soon(self, action: str, scope: Scope, **detail: Any) -> None:
+        self._parts.storage.write_soon(self._note(action, scope, **detail))

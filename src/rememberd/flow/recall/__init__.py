@@ -1,0 +1,9 @@
+"""Recall: plan what is asked, gather what may answer it, rank it once for every engine."""
+
+from __future__ import annotations
+
+from .gather import Found, gather
+from .plan import Plan, plan
+from .rank import rank
+
+__all__ = ["Found", "Plan", "gather", "plan", "rank"]

@@ -1,0 +1,3 @@
+"""The operator's hands: statistics, diagnosis, rebuilding, API keys."""
+
+from __future__ import annotations

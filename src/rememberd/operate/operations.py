@@ -1,0 +1,127 @@
+"""The operator's verbs, on the parts of a local engine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from rememberd.flow.check import Faults, check_page, check_query
+from rememberd.flow.cursor import read_cursor, write_cursor
+from rememberd.guard.access import permit_operator
+from rememberd.guard.api_keys import make_api_key
+from rememberd.guard.audit import note_of
+from rememberd.model import Page, Scope
+from rememberd.ports.api_keys import AddApiKey, RevokeApiKey
+from .doctor import examine
+from .rebuild import rebuild_index, rebuild_windows
+from .settle import settle
+from .stats import read_stats
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable
+
+    from rememberd.model import (
+        Actor,
+        ApiKey,
+        AuditEntry,
+        Context,
+        Diagnosis,
+        Job,
+        JobState,
+        NewApiKey,
+        Progress,
+        Query,
+        Settled,
+        Stats,
+    )
+    from rememberd.ports.audit import Note
+    from rememberd.ports.parts import Parts
+
+    Recall = Callable[[Scope, Query], Awaitable[Context]]
+
+#: The tenant under which calls that concern the whole store are noted.
+WHOLE_STORE = "*"
+
+
+class LocalOperations:
+    def __init__(self, parts: Parts, actor: Actor, recall_over_everyone: Recall) -> None:
+        self._parts = parts
+        self._actor = actor
+        self._recall = recall_over_everyone
+
+    async def query(self, tenant: str, query: Query) -> Context:
+        permit_operator(self._actor)
+        faults = Faults()
+        faults.id("/tenant", tenant, optional=False)
+        check_query(faults, query)
+        faults.raise_if_any()
+        return await self._recall(Scope(tenant), query)
+
+    async def stats(self, tenant: str | None = None) -> Stats:
+        permit_operator(self._actor)
+        faults = Faults()
+        faults.id("/tenant", tenant)
+        faults.raise_if_any()
+        return await read_stats(self._parts, tenant)
+
+    async def settle(self, timeout: float = 30.0) -> Settled:
+        permit_operator(self._actor)
+        faults = Faults()
+        faults.number("/timeout", timeout, 0, 3600)
+        faults.raise_if_any()
+        return await settle(self._parts, timeout)
+
+    async def rebuild(self, view: Literal["index", "window"] = "index") -> AsyncIterator[Progress]:
+        permit_operator(self._actor)
+        await self._parts.storage.write(self._note("rebuild", view=view))
+        async for progress in rebuild_index(self._parts) if view == "index" else rebuild_windows(self._parts):
+            yield progress
+
+    async def audit(
+        self, tenant: str | None = None, *, after: str | None = None, limit: int = 50
+    ) -> Page[AuditEntry]:
+        permit_operator(self._actor)
+        faults = Faults()
+        faults.id("/tenant", tenant)
+        check_page(faults, limit)
+        faults.raise_if_any()
+        before = read_cursor(after, str, "audit", tenant)
+        found = await self._parts.storage.audit.list(tenant, before=before, limit=limit + 1)
+        page = found[:limit]
+        return Page(tuple(page), write_cursor(page[-1].id, "audit", tenant) if len(found) > limit else None)
+
+    async def jobs(self, state: JobState | None = None, limit: int = 50) -> tuple[Job, ...]:
+        permit_operator(self._actor)
+        faults = Faults()
+        check_page(faults, limit)
+        faults.raise_if_any()
+        return tuple(await self._parts.storage.jobs.list(state, limit))
+
+    async def doctor(self) -> Diagnosis:
+        permit_operator(self._actor)
+        return await examine(self._parts)
+
+    async def add_api_key(self, tenant: str | None, *, operator: bool = False) -> NewApiKey:
+        permit_operator(self._actor)
+        faults = Faults()
+        faults.id("/tenant", tenant, optional=operator)
+        if operator and tenant is not None:
+            faults.add("/tenant", "must be left out: an operator's API key is for every tenant")
+        faults.raise_if_any()
+        stored, shown = make_api_key(tenant, operator=operator, now=self._parts.clock())
+        await self._parts.storage.write(AddApiKey(stored), self._note("api_key.add", api_key=stored.id, tenant=tenant))
+        return shown
+
+    async def api_keys(self) -> tuple[ApiKey, ...]:
+        permit_operator(self._actor)
+        return tuple(await self._parts.storage.api_keys.list())
+
+    async def revoke_api_key(self, api_key_id: str) -> bool:
+        permit_operator(self._actor)
+        faults = Faults()
+        faults.id("/id", api_key_id, optional=False)
+        faults.raise_if_any()
+        revoke = RevokeApiKey(api_key_id, self._parts.clock())
+        return await self._parts.storage.write(revoke, self._note("api_key.revoke", api_key=api_key_id))
+
+    def _note(self, action: str, **detail: Any) -> Note:
+        return note_of(self._parts.ids(), self._actor, action, Scope(WHOLE_STORE), self._parts.clock(), **detail)

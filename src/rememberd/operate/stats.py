@@ -1,0 +1,29 @@
+"""Counts of a tenant, or of the whole store."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rememberd import telemetry
+from rememberd.flow.embed import FOLLOWER
+from rememberd.model import JobCounts, Stats, TokenTotals, ViewProgress
+
+if TYPE_CHECKING:
+    from rememberd.ports.parts import Parts
+
+
+async def read_stats(parts: Parts, tenant: str | None) -> Stats:
+    storage = parts.storage
+    jobs = await storage.jobs.count()
+    head = await storage.feed.head()
+    embedded = await storage.feed.reached(FOLLOWER) if parts.embedders else head
+    raw, condensed = int(telemetry.value("tokens_raw")), int(telemetry.value("tokens_condensed"))
+    return Stats(
+        tenant=tenant,
+        messages=await storage.records.count(tenant),
+        memories=await storage.holdings.count(tenant),
+        jobs=JobCounts(jobs.get("waiting", 0), jobs.get("running", 0), jobs.get("dead", 0)),
+        tokens=TokenTotals(raw, condensed, max(0, raw - condensed)),
+        index=ViewProgress(head=head, applied=await parts.index.watermark(), unembedded=head - embedded),
+        storage=storage.description,
+    )

@@ -1,0 +1,3 @@
+"""Models and the like, behind the ports of ``ports/models.py``: offline defaults first."""
+
+from __future__ import annotations

@@ -1,0 +1,35 @@
+"""The embedder for tests: the same text gives the same vector, and that is all it means."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class TestEmbedder:
+    """Deterministic and meaningless: shows that vectors are stored, indexed and compared, never that they understand."""
+
+    __test__ = False  # not a test case
+
+    lane = "test"
+    model = "test-1"
+
+    def __init__(self, dimension: int = 32) -> None:
+        self.dimension = dimension
+
+    def takes(self, text: str) -> bool:
+        return bool(text.strip())
+
+    async def embed(self, texts: Sequence[str]) -> list[bytes]:
+        return [self._vector(text) for text in texts]
+
+    def _vector(self, text: str) -> bytes:
+        seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")
+        vector = np.random.default_rng(seed).standard_normal(self.dimension).astype("<f4")
+        unit: bytes = (vector / np.linalg.norm(vector)).astype("<f4").tobytes()
+        return unit

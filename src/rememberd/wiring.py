@@ -1,0 +1,171 @@
+"""The composition root: from settings to an engine. The only importer of backends and providers."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from uuid_utils import uuid7
+
+from . import telemetry
+from .engine import LocalEngine
+from .errors import MissingExtra, SettingsError
+from .guard.gatekeeper import Gatekeeper
+from .model import Actor
+from .ports.parts import Parts
+from .settings import Settings, load_settings
+from .work.follow import Followers
+
+if TYPE_CHECKING:
+    from .backends.folder.owner import OwnerCard, Ownership
+    from .ports.index import Index
+    from .ports.models import Embedder
+    from .ports.storage import Storage
+    from .ports.surroundings import Clock
+    from .ports.windows import Windows
+
+#: The actor of a process that opened the store itself.
+LOCAL = Actor("local", operator=True)
+
+_WINDOWS_HELD = 10_000
+_NO_MODELS = "no embedding model is set up, so recall goes by words alone"
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def new_id() -> str:
+    return str(uuid7())
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """An engine, and the ownership of its folder if it has one."""
+
+    engine: LocalEngine
+    ownership: Ownership | None = None
+
+
+def owner_of(folder: Path) -> OwnerCard | None:
+    """Who owns a folder, as far as its card tells."""
+    from .backends.folder.owner import owner_of
+
+    return owner_of(folder)
+
+
+async def open_folder(folder: Path | str, settings: Settings | None = None, *, clock: Clock = now) -> Opened:
+    """Own a folder and open the store in it. Raises ``FolderInUse`` if another process owns it."""
+    from .backends.folder.index import FolderIndex
+    from .backends.folder.owner import Ownership
+    from .backends.sql.sqlite import SqliteExecutor
+    from .backends.sql.storage import SqlStorage
+
+    folder = Path(folder)
+    settings = settings or load_settings()
+    ownership = Ownership.take(folder)
+    try:
+        executor = SqliteExecutor(folder / "memory.db", synchronous=settings.text("database.synchronous"))
+        storage = await SqlStorage.open(executor)
+        index = FolderIndex(folder / "index.db")
+    except BaseException:
+        ownership.release()
+        raise
+    return Opened(await _assemble(storage, index, settings, clock, ownership.release), ownership)
+
+
+async def open_server(url: str, settings: Settings | None = None, *, clock: Clock = now) -> Opened:
+    """Open the store on a database server; its index is kept in this process and follows the server's feed."""
+    from .backends.folder.index import FolderIndex
+
+    _require("asyncpg", "postgres", "storage on PostgreSQL")
+    from .backends.sql.server import ServerExecutor
+    from .backends.sql.storage import SqlStorage
+
+    settings = settings or load_settings()
+    executor = ServerExecutor(
+        server_url(url),
+        pool_size=settings.integer("database.pool_size"),
+        max_overflow=settings.integer("database.max_overflow"),
+        timeout=settings.number("database.timeout"),
+    )
+    storage = await SqlStorage.open(executor)
+    return Opened(await _assemble(storage, FolderIndex(None), settings, clock))
+
+
+async def open_reference(settings: Settings | None = None, *, clock: Clock = now) -> Opened:
+    """Open a store that lives in this process and is gone with it."""
+    from .backends.reference.place import ReferencePlace
+
+    place = ReferencePlace()
+    storage, index = await place.open_storage(), await place.open_index()
+    return Opened(await _assemble(storage, index, settings or load_settings(), clock))
+
+
+def is_server(url: str) -> bool:
+    """Whether a URL names a database server."""
+    return url.partition("://")[0].partition("+")[0] in ("postgresql", "postgres")
+
+
+def server_url(url: str) -> str:
+    """The URL with the driver that we use."""
+    if not is_server(url):
+        raise SettingsError(f"{url.partition('://')[0]}:// is no storage; use a folder or postgresql://…")
+    return f"postgresql+asyncpg://{url.partition('://')[2]}"
+
+
+async def _assemble(
+    storage: Storage,
+    index: Index,
+    settings: Settings,
+    clock: Clock,
+    let_go: Callable[[], None] | None = None,
+) -> LocalEngine:
+    embedders = _embedders(settings)
+    followers = Followers()
+    parts = Parts(
+        storage=storage,
+        windows=_windows(storage),
+        index=index,
+        clock=clock,
+        ids=new_id,
+        embedders=embedders,
+        policy=settings.policy,
+        nudge=followers.nudge,
+        missing={} if embedders else {"vectors": _NO_MODELS},
+        settings=settings.described(),
+    )
+    followers.start(parts)
+    telemetry.log("opened", storage=storage.description, missing=list(parts.missing))
+
+    async def close() -> None:
+        await followers.stop()
+        await index.close()
+        await storage.close()
+        if let_go is not None:
+            let_go()
+
+    return LocalEngine(parts, LOCAL, Gatekeeper(storage.api_keys, settings.maybe("server.api_key")), close)
+
+
+def _windows(storage: Storage) -> Windows:
+    from .backends.reference.windows import ReferenceWindows
+
+    return ReferenceWindows(_WINDOWS_HELD if storage.exclusive else 0)
+
+
+def _embedders(settings: Settings) -> tuple[Embedder, ...]:
+    from .providers.embed import TestEmbedder
+
+    return (TestEmbedder(),) if settings.text("models.embedder") == "test" else ()
+
+
+def _require(module: str, extra: str, needed_for: str) -> None:
+    try:
+        importlib.import_module(module)
+    except ImportError as error:
+        raise MissingExtra(extra, needed_for) from error

@@ -1,0 +1,3 @@
+"""Work in the background."""
+
+from __future__ import annotations

@@ -1,0 +1,68 @@
+"""The followers of the feed: they keep vectors and index up with what was recorded."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from rememberd import telemetry
+from rememberd.errors import RememberdError
+from rememberd.flow.embed import embed_next
+from rememberd.flow.index import apply_next
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from rememberd.ports.parts import Parts
+
+_PAUSE = 0.05  # lets changes gather, and leaves the processor to the callers
+_LOOK_AGAIN = 1.0  # other processes do not nudge
+_AFTER_FAILURE = 1.0
+
+
+class Followers:
+    """One task per follower. ``nudge`` says that there may be something to follow."""
+
+    def __init__(self) -> None:
+        self._wake: dict[str, asyncio.Event] = {}
+        self._tasks: list[asyncio.Task[None]] = []
+
+    def nudge(self) -> None:
+        for wake in self._wake.values():
+            wake.set()
+
+    def start(self, parts: Parts) -> None:
+        steps: dict[str, Callable[[], Awaitable[int]]] = {"index": lambda: apply_next(parts.storage, parts.index)}
+        if parts.embedders:
+            steps["embed"] = lambda: embed_next(parts.storage, parts.embedders)
+        self._wake = {name: asyncio.Event() for name in steps}
+        self._tasks = [
+            asyncio.create_task(self._follow(name, step), name=f"rememberd-{name}") for name, step in steps.items()
+        ]
+
+    async def stop(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        for task in self._tasks:
+            with suppress(asyncio.CancelledError):
+                await task
+
+    async def _follow(self, name: str, step: Callable[[], Awaitable[int]]) -> None:
+        while True:
+            try:
+                began = time.perf_counter()
+                while await step():
+                    await asyncio.sleep(min(_PAUSE, time.perf_counter() - began))
+                    began = time.perf_counter()
+            except RememberdError as failure:
+                telemetry.count(f"{name}_follower_failed")
+                telemetry.log("follower_failed", level=logging.WARNING, follower=name, error=failure.code)
+                await asyncio.sleep(_AFTER_FAILURE)
+            self._wake[name].clear()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_LOOK_AGAIN):
+                    await self._wake[name].wait()
+            await asyncio.sleep(_PAUSE)
