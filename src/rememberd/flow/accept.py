@@ -38,7 +38,7 @@ def accept_message(message: MessageLike, *, role: Role = "user") -> NewMessage:
         return message
     if isinstance(message, str):
         return NewMessage(role=role, content=message)
-    if not isinstance(message, Mapping):  # type: ignore[redundant-expr]
+    if not isinstance(message, Mapping):
         raise InvalidRequest.because("", "a message is a string, a mapping or a NewMessage")
     unknown = set(message) - _MESSAGE_FIELDS
     if unknown:

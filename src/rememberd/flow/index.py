@@ -36,9 +36,9 @@ async def documents(storage: Storage, changes: Sequence[Change]) -> list[Documen
     for tenant, latest in by_tenant.items():
         messages = await storage.records.messages(tenant, [id_ for noun, id_ in latest if noun == "message"])
         items = await storage.holdings.get_many(tenant, [id_ for noun, id_ in latest if noun == "memory"])
-        vectors: dict[str, dict[str, bytes]] = {}
+        vectors: dict[tuple[str, str], dict[str, bytes]] = {}
         for vector in await storage.vectors.get(tenant, [id_ for _, id_ in latest]):
-            vectors.setdefault(vector.id, {})[vector.lane] = vector.data
+            vectors.setdefault((vector.noun, vector.id), {})[vector.lane] = vector.data
         indexed = [item for item in items if KINDS[item.kind].indexed]
         found = await asyncio.to_thread(_documents, messages, indexed, vectors)
         present = {(document.noun, document.id) for document in found}
@@ -48,10 +48,10 @@ async def documents(storage: Storage, changes: Sequence[Change]) -> list[Documen
 
 
 def _documents(
-    messages: Sequence[Message], items: Sequence[MemoryItem], vectors: Mapping[str, Mapping[str, bytes]]
+    messages: Sequence[Message], items: Sequence[MemoryItem], vectors: Mapping[tuple[str, str], Mapping[str, bytes]]
 ) -> list[Document]:
-    return [_of_message(message, vectors.get(message.id, {})) for message in messages] + [
-        _of_item(item, vectors.get(item.id, {})) for item in items
+    return [_of_message(message, vectors.get(("message", message.id), {})) for message in messages] + [
+        _of_item(item, vectors.get(("memory", item.id), {})) for item in items
     ]
 
 

@@ -37,4 +37,4 @@ class Message:
     at: datetime
     recorded_at: datetime
     metadata: dict[str, Any] = field(default_factory=dict)
-    position: int = 0
+    position: int = field(default=0, compare=False)

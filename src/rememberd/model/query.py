@@ -18,7 +18,7 @@ FILTERED_FIELDS = ("kind", "role", "agent", "thread", "topic", "domain", "source
 
 
 class Filterable(Protocol):
-    """A message, memory item or document of an index. A field it lacks reads as None; without a kind it is a message."""
+    """A message, memory item or document of an index. A field it lacks is None; what has no kind is a message."""
 
     @property
     def at(self) -> datetime: ...

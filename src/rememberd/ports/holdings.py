@@ -17,8 +17,8 @@ class Put(Write[MemoryItem]):
 
     The earlier revisions are kept. A deleted item can be put again by its next revision.
     Idempotency keys are the tenant's, shared with ``Append``, and looked at before the revision.
-    A known idempotency key with the same digest answers the item of its first use and stores nothing;
-    with another digest it raises ``IdempotencyConflict``.
+    A known idempotency key with the same digest answers the revision that its first use stored, and
+    stores nothing; with another digest it raises ``IdempotencyConflict``.
     """
 
     item: MemoryItem

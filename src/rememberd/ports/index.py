@@ -13,7 +13,11 @@ from rememberd.model.change import Noun
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """What the index holds of one message or memory item: ids, terms, vectors, filters; never its text."""
+    """What the index holds of one message or memory item: ids, terms, vectors, filters; never its text.
+
+    ``terms`` are words as ``language`` folds them, without spaces, repeated as often as they stand there; ``vectors``
+    have length 1.
+    """
 
     noun: Noun
     id: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import BigInteger, ColumnElement, Text, bindparam
@@ -11,7 +12,7 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from sqlalchemy import Executable
     from sqlalchemy.sql.compiler import SQLCompiler
@@ -64,8 +65,16 @@ class Statement:
         self.element = element
 
     @functools.cached_property
-    def sqlite(self) -> tuple[str, tuple[str, ...], Mapping[str, Any]]:
-        """Its text for SQLite, the order of its parameters, and the values of those that are constant."""
+    def sqlite(self) -> tuple[str, Callable[[Mapping[str, Any]], Sequence[Any]]]:
+        """Its text for SQLite, and how named values become its parameters."""
         compiled = self.element.compile(dialect=sqlite.dialect(paramstyle="qmark"))  # type: ignore[attr-defined]
         constants = {name: value for name, value in compiled.params.items() if value is not None}
-        return str(compiled), tuple(compiled.positiontup or ()), constants
+        return str(compiled), _binder(tuple(compiled.positiontup or ()), constants)
+
+
+def _binder(names: tuple[str, ...], constants: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], Sequence[Any]]:
+    if constants:
+        return lambda values: [values[name] if name in values else constants[name] for name in names]
+    if len(names) > 1:
+        return operator.itemgetter(*names)
+    return lambda values: [values[name] for name in names]

@@ -161,9 +161,8 @@ async def put(transaction: Transaction, op: Put) -> MemoryItem:
         if op.idempotency_key in uses:
             use = uses[op.idempotency_key]
             check_same(op.idempotency_key, use, op.digest)
-            stored = await _get(transaction, item.tenant, use.answer)
-            if stored is not None:
-                return stored
+            versions = await transaction.rows(_VERSIONS, tenant=item.tenant, id=use.answer)
+            return next(version for version in map(_item, versions) if version.revision == use.seq)
     current = await _get(transaction, item.tenant, item.id)
     revision = current.revision if current else 0
     if item.revision != revision + 1:
@@ -181,6 +180,6 @@ async def put(transaction: Transaction, op: Put) -> MemoryItem:
         deleted=int(item.deleted), metadata=json_text(item.metadata),
     )  # fmt: skip
     if op.idempotency_key is not None:
-        use = FirstUse(op.digest, item.id, None, None)
+        use = FirstUse(op.digest, item.id, None, item.revision)
         await remember_use(transaction, item.tenant, op.idempotency_key, use)
     return replace(item, position=position)

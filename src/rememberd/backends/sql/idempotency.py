@@ -25,7 +25,10 @@ _ADD = Statement(insert(keys))
 
 
 class FirstUse(NamedTuple):
-    """What a key stood for: the digest of what was sent, and what it was answered with."""
+    """What a key stood for: the digest of what was sent, and what it was answered with.
+
+    ``seq`` is the sequence number of a message, or the revision of a memory item.
+    """
 
     digest: bytes
     answer: str

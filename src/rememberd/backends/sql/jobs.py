@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 _GET = Statement(select(jobs).where(jobs.c.id == bindparam("job")))
 _ADD = Statement(insert(jobs))
 _COUNT = Statement(select(jobs.c.state, func.count()).group_by(jobs.c.state))
-_RUNNING = Statement(select(jobs.c.tenant, func.count()).where(jobs.c.state == "running").group_by(jobs.c.tenant))
+_RUNNING = Statement(
+    select(jobs.c.tenant, func.count())
+    .where(jobs.c.state == "running", jobs.c.leased_until > integer("now"))
+    .group_by(jobs.c.tenant)
+)
 _CLAIMABLE = Statement(
     select(jobs)
     .where(
@@ -105,7 +109,7 @@ async def claim(transaction: Transaction, op: Claim) -> Job | None:
             claimable.append(job)
     if not claimable:
         return None
-    running: dict[str, int] = dict(await transaction.rows(_RUNNING))
+    running: dict[str, int] = dict(await transaction.rows(_RUNNING, now=micros(op.now)))
     job = min(claimable, key=lambda job: running.get(job.tenant, 0))
     until = micros(op.now + op.lease_for)
     await _change(transaction, job, state="running", attempts=job.attempts + 1, lease=op.lease, until=until)

@@ -168,13 +168,12 @@ async def append(transaction: Transaction, op: Append) -> Receipts:
     thread = op.thread
     if op.thread_made_up:
         thread = next((use.thread for use in uses.values() if use.thread is not None), op.thread)
-    _check_repeats(op.entries)
-    new = [entry for entry in op.entries if entry.idempotency_key is None or entry.idempotency_key not in uses]
-    if not new:
-        return Receipts(thread, tuple(_receipt_of(entry, uses) for entry in op.entries))
     state = await _thread(transaction, op.tenant, thread)
     if state is not None and state.user != op.user:
         raise ThreadTaken(f"the thread {thread!r} belongs to another user; use another thread id")
+    _check_repeats(op.entries)
+    if all(entry.idempotency_key in uses for entry in op.entries):
+        return Receipts(thread, tuple(_receipt_of(entry, uses) for entry in op.entries))
     return await _record(transaction, op, thread, state, uses)
 
 
@@ -241,6 +240,8 @@ async def touch(transaction: Transaction, op: Touch) -> None:
 
 
 async def begin_turn(transaction: Transaction, op: BeginTurn) -> None:
+    if await _turn(transaction, op.tenant, op.id) is not None:
+        return
     await transaction.run(
         _ADD_TURN_ENTRY, tenant=op.tenant, id=op.id, entry="begun", thread=op.thread, user=op.user, agent=op.agent,
         at=micros(op.at), outcome=None, detail="{}",

@@ -116,8 +116,8 @@ vectors = Table(
     metadata,
     _id("tenant", primary=True),
     _id("id", primary=True),
+    _id("noun", primary=True),
     _id("lane", primary=True),
-    _id("noun"),
     _id("model"),
     _blob("data"),
 )

@@ -7,11 +7,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import text
-from sqlalchemy.exc import DBAPIError, InterfaceError, SQLAlchemyError
+from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
 from rememberd import telemetry
-from rememberd.errors import RememberdError, StorageFull, StorageUnavailable
+from rememberd.errors import Conflict, RememberdError, StorageFull, StorageUnavailable
 from .transaction import HEAD_LOCKED, Operate, Row, Work, commit_group, settle
 
 if TYPE_CHECKING:
@@ -29,12 +29,14 @@ def translate(error: Exception) -> RememberdError:
     cause = getattr(error, "orig", None)
     if getattr(cause, "sqlstate", None) == _DISK_FULL:
         return StorageFull("the database server's disk is full; free some space and try again")
+    if isinstance(error, IntegrityError):
+        return Conflict("something of that id is stored already")
     if isinstance(error, TimeoutError):
         return StorageUnavailable("the database server did not answer in time")
     return StorageUnavailable(f"the database server cannot be used now: {type(cause or error).__name__}")
 
 
-_TRANSLATED = (DBAPIError, InterfaceError, SQLAlchemyError, OSError, TimeoutError)
+_TRANSLATED = (SQLAlchemyError, OSError, TimeoutError)
 
 
 class _Rows:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import apsw
 
 from rememberd import telemetry
-from rememberd.errors import DamagedStore, RememberdError, StorageFull, StorageUnavailable
+from rememberd.errors import Conflict, DamagedStore, RememberdError, StorageFull, StorageUnavailable
 from .transaction import HEAD, Operate, Row, Work, commit_group, settle
 
 if TYPE_CHECKING:
@@ -47,6 +47,8 @@ def translate(error: apsw.Error) -> RememberdError:
         return StorageFull("the disk is full; free some space and try again")
     if isinstance(error, (apsw.CorruptError, apsw.NotADBError)):
         return DamagedStore(f"the database file is damaged ({error}); restore a backup")
+    if isinstance(error, apsw.ConstraintError):
+        return Conflict("something of that id is stored already")
     return StorageUnavailable(f"SQLite cannot be used now: {error}")
 
 
@@ -73,10 +75,8 @@ class _Rows:
         self._connection = connection
 
     async def rows(self, statement: Statement, /, **values: Any) -> list[Row]:
-        text, names, constants = statement.sqlite
-        return list(
-            self._connection.execute(text, [values[name] if name in values else constants[name] for name in names])
-        )
+        text, bind = statement.sqlite
+        return list(self._connection.execute(text, bind(values)))
 
 
 class SqliteTransaction(_Rows):

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 _GET = Statement(select(vectors).where(vectors.c.tenant == bindparam("tenant"), in_list(vectors.c.id, "ids")))
 _DROP = Statement(
     delete(vectors).where(
-        vectors.c.tenant == bindparam("tenant"), vectors.c.id == bindparam("id"), vectors.c.lane == bindparam("lane")
+        vectors.c.tenant == bindparam("tenant"),
+        vectors.c.id == bindparam("id"),
+        vectors.c.noun == bindparam("noun"),
+        vectors.c.lane == bindparam("lane"),
     )
 )
 _ADD = Statement(insert(vectors))
@@ -37,13 +40,13 @@ class SqlVectors:
         rows = await self._read(lambda reader: reader.rows(_GET, tenant=tenant, ids=string_list(ids)))
         return [
             Vector(tenant=tenant, noun=noun, id=id_, lane=lane, model=model, data=bytes(data))
-            for tenant, id_, lane, noun, model, data in rows
+            for tenant, id_, noun, lane, model, data in rows
         ]
 
 
 async def put_vectors(transaction: Transaction, op: PutVectors) -> None:
     for vector in op.vectors:
-        await transaction.run(_DROP, tenant=vector.tenant, id=vector.id, lane=vector.lane)
+        await transaction.run(_DROP, tenant=vector.tenant, id=vector.id, noun=vector.noun, lane=vector.lane)
         await transaction.run(
             _ADD, tenant=vector.tenant, id=vector.id, lane=vector.lane, noun=vector.noun, model=vector.model,
             data=vector.data,

@@ -96,11 +96,11 @@ CREATE INDEX memories_user ON memories (tenant, user_id, superseded_at, position
 CREATE TABLE vectors (
     tenant {id} NOT NULL,
     id {id} NOT NULL,
-    lane {id} NOT NULL,
     noun {id} NOT NULL,
+    lane {id} NOT NULL,
     model {id} NOT NULL,
     data {blob} NOT NULL,
-    PRIMARY KEY (tenant, id, lane)
+    PRIMARY KEY (tenant, id, noun, lane)
 );
 
 CREATE TABLE jobs (

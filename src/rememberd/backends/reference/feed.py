@@ -1,0 +1,31 @@
+"""The feed on a list in this process: a change's position is its place in the list, counted from 1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .tables import Committed, Tables
+
+if TYPE_CHECKING:
+    from rememberd.model import Change
+    from rememberd.ports.feed import Advance
+
+
+def advance(tables: Tables, operation: Advance) -> None:
+    reached = tables.followers.get(operation.follower, 0)
+    tables.followers[operation.follower] = max(reached, operation.position)
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceFeed:
+    committed: Committed
+
+    async def head(self) -> int:
+        return len(self.committed.tables.feed)
+
+    async def read(self, after: int, limit: int) -> list[Change]:
+        return self.committed.tables.feed[after : after + limit]
+
+    async def reached(self, follower: str) -> int:
+        return self.committed.tables.followers.get(follower, 0)

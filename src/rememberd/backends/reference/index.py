@@ -1,0 +1,107 @@
+"""An exact index on a dict in this process: every search looks at every document."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rememberd.model.change import Noun
+from rememberd.ports.index import Candidate, Candidates, Document, Gone, Search
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+Address = tuple[str, Noun, str]
+
+
+class ReferenceIndex:
+    def __init__(self) -> None:
+        self._documents: dict[Address, Document] = {}
+        self._watermark = 0
+
+    async def watermark(self) -> int:
+        return self._watermark
+
+    async def apply(self, changes: Sequence[Document | Gone], upto: int) -> None:
+        for change in changes:
+            address = (change.tenant, change.noun, change.id)
+            if isinstance(change, Document):
+                self._documents[address] = change
+            else:
+                self._documents.pop(address, None)
+        self._watermark = max(self._watermark, upto)
+
+    async def search(self, search: Search) -> Candidates:
+        documents = self._documents.values()
+        return Candidates(
+            found=tuple(
+                Candidate(document.noun, document.id, _cosines(document, search))
+                for document in _proposed(search, [d for d in documents if _is_visible(d, search)])
+            ),
+            watermark=self._watermark,
+            documents=len(documents),
+            average_length=sum(len(d.terms) for d in documents) / len(documents) if documents else 0.0,
+            frequencies={term: sum(term in d.terms for d in documents) for term in search.terms},
+        )
+
+    async def clear(self) -> None:
+        self._documents.clear()
+        self._watermark = 0
+
+    async def digest(self) -> str:
+        whole = hashlib.sha256()
+        for address in sorted(self._documents):
+            whole.update(_canonical(self._documents[address]))
+        return whole.hexdigest()
+
+    async def close(self) -> None:
+        """Nothing to let go of."""
+
+
+def _is_visible(document: Document, search: Search) -> bool:
+    return (
+        document.tenant == search.scope.tenant
+        and (search.everyone or search.scope.sees(document.user, document.agent))
+        and search.filters.admits(document)
+    )
+
+
+def _proposed(search: Search, visible: Iterable[Document]) -> list[Document]:
+    """By words, then by vectors, or simply the latest where neither was asked for; each document once."""
+    latest = sorted(visible, key=lambda document: (document.at, document.id), reverse=True)
+    if not search.terms and not search.vectors:
+        return latest[: search.limit]
+    wanted = set(search.terms)
+    enough = len(wanted) if search.match == "all" else 1
+    worded = [document for document in latest if wanted and len(wanted & set(document.terms)) >= enough]
+    worded.sort(key=lambda document: len(wanted & set(document.terms)), reverse=True)
+    near = [document for document in latest if document not in worded and _cosines(document, search)]
+    near.sort(key=lambda document: max(_cosines(document, search).values()), reverse=True)
+    return (worded + near)[: search.limit]
+
+
+def _cosines(document: Document, search: Search) -> Mapping[str, float]:
+    """The cosine per lane that both the document and the search have a vector of."""
+    lanes = document.vectors.keys() & search.vectors.keys()
+    return {lane: _cosine(document.vectors[lane], search.vectors[lane]) for lane in lanes}
+
+
+def _cosine(one: bytes, other: bytes) -> float:
+    a, b = (np.frombuffer(data, dtype="<f4").astype(np.float64) for data in (one, other))
+    lengths = float(np.linalg.norm(a) * np.linalg.norm(b))
+    return float(a @ b) / lengths if lengths else 0.0
+
+
+def _canonical(document: Document) -> bytes:
+    fields = [
+        [document.tenant, document.noun, document.id, document.user, document.agent, document.thread],
+        [document.kind, document.role, document.topic, document.domain, document.source],
+        document.at.timestamp(),
+        document.terms,
+        document.metadata,
+        {lane: data.hex() for lane, data in document.vectors.items()},
+    ]
+    return json.dumps(fields, sort_keys=True).encode()

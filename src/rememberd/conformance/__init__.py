@@ -1,0 +1,27 @@
+"""The contract of every port as runnable checks: ``await run(place)`` tells whether a backend keeps its promises."""
+
+from __future__ import annotations
+
+from . import api_keys, audit, feed, holdings, index, jobs, records, storage, vectors, windows
+from .check import Check
+from .expect import BrokenPromiseError
+from .place import AnyPlace, IndexPlace, Place, WindowsPlace
+from .run import Report, Result, checks, ports, run
+
+#: The modules that hold the checks; importing them enters the checks into the list.
+SPECIFICATIONS = (storage, records, feed, holdings, vectors, jobs, audit, api_keys, windows, index)
+
+__all__ = [
+    "SPECIFICATIONS",
+    "AnyPlace",
+    "BrokenPromiseError",
+    "Check",
+    "IndexPlace",
+    "Place",
+    "Report",
+    "Result",
+    "WindowsPlace",
+    "checks",
+    "ports",
+    "run",
+]

@@ -1,0 +1,38 @@
+"""Where checks run: something that can open a storage, an index or windows, and open them again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
+
+if TYPE_CHECKING:
+    from rememberd.ports.index import Index
+    from rememberd.ports.storage import Storage
+    from rememberd.ports.windows import Windows
+
+
+@runtime_checkable
+class Place(Protocol):
+    """A place that keeps a storage. It may hold other data: checks keep to tenants, tasks and ids of their own."""
+
+    async def open_storage(self) -> Storage:
+        """Open the storage; after it was closed, open it again with the same data."""
+        ...
+
+
+@runtime_checkable
+class IndexPlace(Protocol):
+    """A place that keeps an index, for the checks alone: they clear it."""
+
+    async def open_index(self) -> Index:
+        """Open the index; after it was closed, open it again, as it was or empty."""
+        ...
+
+
+@runtime_checkable
+class WindowsPlace(Protocol):
+    """A place that holds windows ready."""
+
+    async def open_windows(self) -> Windows: ...
+
+
+AnyPlace: TypeAlias = Place | IndexPlace | WindowsPlace

@@ -1,0 +1,89 @@
+"""What a check works with: an opened port, and names, ids and moments that nobody else uses."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from rememberd.ports.index import Index
+    from rememberd.ports.storage import Storage
+    from rememberd.ports.windows import Windows
+
+    from .place import IndexPlace, Place, WindowsPlace
+
+_EPOCH = datetime(2026, 1, 1, 12, 0, 0, 123_457, tzinfo=UTC)
+_NUMBERS = itertools.count(time.time_ns())
+
+
+def new_id() -> str:
+    """An id above every earlier one."""
+    return f"{next(_NUMBERS):032x}"
+
+
+def moment(seconds: float = 0) -> datetime:
+    """So many seconds after the beginning of every trial."""
+    return _EPOCH + timedelta(seconds=seconds)
+
+
+class StorageTrial:
+    """An opened storage with a tenant of the trial's own."""
+
+    def __init__(self, place: Place, storage: Storage) -> None:
+        self._place = place
+        self.storage = storage
+        self.tenant = f"trial-{new_id()}"
+
+    @classmethod
+    @asynccontextmanager
+    async def on(cls, place: Place) -> AsyncIterator[StorageTrial]:
+        trial = cls(place, await place.open_storage())
+        try:
+            yield trial
+        finally:
+            await trial.storage.close()
+
+    async def reopen(self) -> None:
+        await self.storage.close()
+        self.storage = await self._place.open_storage()
+
+
+class IndexTrial:
+    """An opened, empty index."""
+
+    def __init__(self, place: IndexPlace, index: Index) -> None:
+        self._place = place
+        self.index = index
+        self.tenant = f"trial-{new_id()}"
+
+    @classmethod
+    @asynccontextmanager
+    async def on(cls, place: IndexPlace) -> AsyncIterator[IndexTrial]:
+        trial = cls(place, await place.open_index())
+        try:
+            await trial.index.clear()
+            yield trial
+        finally:
+            await trial.index.close()
+
+    async def reopen(self) -> None:
+        await self.index.close()
+        self.index = await self._place.open_index()
+
+
+class WindowsTrial:
+    """Windows, with a tenant of the trial's own."""
+
+    def __init__(self, windows: Windows) -> None:
+        self.windows = windows
+        self.tenant = f"trial-{new_id()}"
+
+    @classmethod
+    @asynccontextmanager
+    async def on(cls, place: WindowsPlace) -> AsyncIterator[WindowsTrial]:
+        yield cls(await place.open_windows())

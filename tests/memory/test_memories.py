@@ -1,0 +1,159 @@
+"""Memory items: revisions, validity, expiry, the past."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from rememberd.errors import IdempotencyConflict, InvalidRequest, NotFound, StaleRevision
+from rememberd.memory import Handle
+from tests.conftest import Store
+
+
+def _lin(store: Store) -> Handle:
+    return store.memory.of(user="lin")
+
+
+def _recalled(store: Store, text: str, **options: object) -> list[str]:
+    return [hit.text for hit in store.run(_lin(store).query(text, **options)).raw]  # type: ignore[arg-type]
+
+
+def test_a_revision_keeps_what_it_does_not_change_and_the_old_one_stays(store: Store) -> None:
+    lin = _lin(store)
+    first = store.run(lin.add("likes light foundation", kind="preference", topic="make-up", metadata={"a": 1}))
+    store.clock.forward(days=1)
+    second = store.run(lin.revise(first.id, text="likes full foundation"))
+    assert (second.revision, second.topic, second.metadata, second.at) == (2, "make-up", {"a": 1}, first.at)
+    assert [item.text for item in store.run(lin.versions(first.id))] == [
+        "likes light foundation",
+        "likes full foundation",
+    ]
+    assert _recalled(store, "foundation") == ["likes full foundation"]
+
+
+def test_as_of_gives_the_old_revision(store: Store) -> None:
+    lin = _lin(store)
+    item = store.run(lin.add("lives in Hangzhou"))
+    then = store.clock.forward(days=1)
+    store.clock.forward(days=1)
+    store.run(lin.revise(item.id, text="lives in Shanghai"))
+    store.run(lin.ingest("I have moved, and my lives go on"))
+    assert _recalled(store, "lives", as_of=then) == ["lives in Hangzhou"]
+    assert "lives in Shanghai" in _recalled(store, "lives")
+    assert _recalled(store, "Shanghai", as_of=then) == []
+
+
+def test_what_has_expired_or_does_not_hold_yet_is_never_recalled(store: Store) -> None:
+    lin, now = _lin(store), store.clock.now
+    store.run(lin.add("voucher one, always"))
+    store.run(lin.add("voucher two, expires", expires_at=now + timedelta(hours=1)))
+    store.run(lin.add("voucher three, from tomorrow", valid_from=now + timedelta(days=1)))
+    store.run(lin.add("voucher four, until tomorrow", valid_until=now + timedelta(days=1)))
+    assert set(_recalled(store, "voucher")) == {
+        "voucher one, always",
+        "voucher two, expires",
+        "voucher four, until tomorrow",
+    }
+    store.clock.forward(hours=1)
+    assert "voucher two, expires" not in _recalled(store, "voucher")
+    assert "voucher two, expires" not in _recalled(store, "voucher", now=now)
+    assert all("two" not in item.text for item in store.run(lin.list()).items)
+    store.clock.forward(days=1)
+    assert set(_recalled(store, "voucher")) == {"voucher one, always", "voucher three, from tomorrow"}
+
+
+def test_a_kind_with_a_ttl_expires_by_itself(store: Store) -> None:
+    item = store.run(_lin(store).add("for today only", kind="scratch"))
+    assert item.expires_at == store.clock.now + timedelta(days=1)
+    store.clock.forward(days=1)
+    with pytest.raises(NotFound):
+        store.run(_lin(store).get(item.id))
+
+
+def test_what_is_deleted_is_not_found_and_its_revisions_stay(store: Store) -> None:
+    lin = _lin(store)
+    item = store.run(lin.add("the umbrella is red"))
+    store.run(store.memory.settle(10))
+    store.run(lin.delete(item.id))
+    assert _recalled(store, "umbrella") == []
+    assert store.run(lin.list()).items == ()
+    with pytest.raises(NotFound):
+        store.run(lin.get(item.id))
+    assert [version.deleted for version in store.run(lin.versions(item.id))] == [False, True]
+    store.run(store.memory.settle(10))
+    assert _recalled(store, "umbrella") == []
+
+
+def test_of_concurrent_revisions_with_the_same_expectation_one_wins(store: Store) -> None:
+    lin = _lin(store)
+    item = store.run(lin.add("counter"))
+
+    async def race() -> list[object]:
+        return await asyncio.gather(
+            *(lin.revise(item.id, text=f"counter {i}", expected=1) for i in range(8)), return_exceptions=True
+        )
+
+    ended = store.run(race())
+    assert sum(isinstance(one, StaleRevision) for one in ended) == 7
+    assert store.run(lin.get(item.id)).revision == 2
+
+
+def test_the_same_idempotency_key_adds_once(store: Store) -> None:
+    lin = _lin(store)
+    first = store.run(lin.add("once", idempotency_key="k"))
+    assert store.run(lin.add("once", idempotency_key="k")) == first
+    with pytest.raises(IdempotencyConflict):
+        store.run(lin.add("twice", idempotency_key="k"))
+    with pytest.raises(IdempotencyConflict):
+        store.run(lin.ingest([{"role": "user", "content": "once", "idempotency_key": "k"}]))
+
+
+def test_lists_are_filtered_and_paged_without_gaps_or_repeats(store: Store) -> None:
+    lin = _lin(store)
+    for i in range(25):
+        store.run(lin.add(f"item {i}", topic="odd" if i % 2 else "even", metadata={"number": i, "half": i // 2}))
+    seen, cursor = list[str](), None
+    while True:
+        page = store.run(lin.list(filters={"topic": "odd"}, after=cursor, limit=5))
+        seen += [item.text for item in page.items]
+        if (cursor := page.next) is None:
+            break
+    assert seen == [f"item {i}" for i in range(23, 0, -2)]
+    assert [item.text for item in store.run(lin.list(filters={"metadata.number": ["3", "4"]})).items] == [
+        "item 4",
+        "item 3",
+    ]
+    assert set(_recalled(store, "item", filters={"metadata.half": "7"}, k=20)) == {"item 15", "item 14"}
+
+
+def test_a_cursor_of_another_list_is_refused(store: Store) -> None:
+    for tenant in ("acme", "other"):
+        for i in range(3):
+            store.run(store.memory.of(tenant=tenant).add(f"item {i}"))
+    foreign = store.run(store.memory.of(tenant="acme").list(limit=1)).next
+    for cursor in (foreign, "!!", "AAAA", "", "é"):
+        with pytest.raises(InvalidRequest):
+            store.run(store.memory.of(tenant="other").list(limit=1, after=cursor))
+
+
+@pytest.mark.parametrize(
+    ("pointer", "fields"),
+    [
+        ("/text", {"text": ""}),
+        ("/text", {"text": "a\x00b"}),
+        ("/text", {"text": "\ud800"}),
+        ("/kind", {"text": "x", "kind": "message"}),
+        ("/kind", {"text": "x", "kind": "nonsense"}),
+        ("/importance", {"text": "x", "importance": 2}),
+        ("/topic", {"text": "x", "topic": ""}),
+        ("/metadata", {"text": "x", "metadata": {"a": float("nan")}}),
+        ("/metadata", {"text": "x", "metadata": {"a": "\x00"}}),
+    ],
+)
+def test_a_bad_memory_is_refused_and_nothing_is_stored(store: Store, pointer: str, fields: dict[str, object]) -> None:
+    with pytest.raises(InvalidRequest) as refused:
+        store.run(_lin(store).add(**fields))  # type: ignore[arg-type]
+    assert [fault.pointer for fault in refused.value.faults] == [pointer]
+    assert store.run(_lin(store).list()).items == ()

@@ -1,0 +1,66 @@
+"""Group commit: many calls in one transaction, each as if it were alone."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from pathlib import Path
+
+import apsw
+import pytest
+
+from rememberd.errors import StorageUnavailable, ThreadTaken
+from rememberd.model import Scope
+from rememberd.ports.records import Append, EndTurn, Entry
+from tests.conftest import Store, plain_settings
+
+
+def test_a_refused_call_does_not_touch_its_neighbours(store: Store) -> None:
+    store.run(store.memory.ingest(Scope(user="lin", thread="taken"), "mine"))
+
+    async def together() -> list[object]:
+        calls = [
+            store.memory.ingest(Scope(user="mei", thread="taken" if i % 5 == 0 else f"t-{i}"), f"message {i}")
+            for i in range(50)
+        ]
+        return await asyncio.gather(*calls, return_exceptions=True)
+
+    ended = store.run(together())
+    assert [i for i, one in enumerate(ended) if isinstance(one, ThreadTaken)] == list(range(0, 50, 5))
+    assert len(store.run(store.memory.history(Scope(user="mei"), limit=100)).items) == 40
+
+
+def test_a_call_whose_later_part_fails_leaves_nothing_behind(store: Store) -> None:
+    """The reply is written before the turn turns out not to exist; neighbours in the same group are kept."""
+
+    async def together() -> list[object]:
+        now = store.clock()
+        stray = Append(
+            tenant="default", thread="t", user="lin", agent=None, recorded_at=now, session_ttl=timedelta(hours=1),
+            entries=(Entry(id="stray", role="user", content="stray", at=now),),
+        )  # fmt: skip
+        bad = store.parts.storage.write(stray, EndTurn(id="none", tenant="default", outcome="ok", at=now))
+        good = [store.memory.ingest(Scope(user="lin", thread=f"t-{i}"), f"message {i}") for i in range(10)]
+        return await asyncio.gather(*good[:5], bad, *good[5:], return_exceptions=True)
+
+    ended = store.run(together())
+    assert sum(isinstance(one, Exception) for one in ended) == 1
+    messages = store.run(store.memory.history(Scope(user="lin"), limit=100)).items
+    assert sorted(message.content for message in messages) == sorted(f"message {i}" for i in range(10))
+
+
+def test_a_locked_database_is_unavailable_and_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rememberd.backends.sql.sqlite._BUSY", 200)
+    store = Store("folder", tmp_path, plain_settings())
+    lin = store.memory.of(user="lin", thread="t")
+    store.run(lin.ingest("before"))
+    other = apsw.Connection(str(tmp_path / "memory.db"))
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StorageUnavailable):
+        store.run(lin.ingest("while locked"))
+    assert [message.content for message in store.run(lin.history()).items] == ["before"]
+    other.execute("ROLLBACK")
+    store.run(lin.ingest("after"))
+    assert [message.seq for message in store.run(lin.history()).items] == [2, 1]
+    other.close()
+    store.close()
