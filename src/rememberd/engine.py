@@ -68,6 +68,8 @@ R = TypeVar("R")
 Order = Literal["newest", "oldest"]
 View = Literal["index", "window"]
 
+_LONG_TAIL = 64  # how many changes recall reads for itself before it asks the index to hurry
+
 
 class Engine(Protocol):
     """The verbs of memory, each within a scope. Every error is one of ``rememberd.errors``."""
@@ -323,6 +325,7 @@ class LocalEngine:
             try:
                 planned = await plan(scope, query, parts.clock(), parts.embedders, everyone=everyone, exclude=exclude)
                 found = await gather(parts.storage, parts.index, planned)
+                parts.nudge(hurry=found.unapplied > _LONG_TAIL)
                 window = await self._window(scope, resume=False)
                 context = fit(query, rank(found, planned), window, parts.degraded + found.degraded)
                 self._note_soon("query", scope, hits=len(context.raw), everyone=everyone)

@@ -68,8 +68,12 @@ def postgresql(_folder: Path) -> Iterator[AnyPlace]:
 
 
 #: A row is the maker, the name and, where a server is needed, ``marks=pytest.mark.integration``.
+#: Every place offers a storage.
 PLACES = [
     pytest.param(reference, id="reference"),
     pytest.param(folder, id="folder"),
     pytest.param(postgresql, id="postgresql", marks=pytest.mark.integration),
 ]
+
+#: The places that offer an index too. PostgreSQL's is kept in the process, and is the folder's.
+INDEX_PLACES = PLACES[:2]

@@ -9,14 +9,28 @@ import pytest
 
 from rememberd.conformance import AnyPlace, Check, checks, ports
 
+from .places import INDEX_PLACES
+
 if TYPE_CHECKING:
     from .conftest import Drive
 
 
-@pytest.mark.parametrize("check", checks(), ids=lambda check: f"{check.port}-{check.name}")
+INDEX_CHECKS = checks("index")
+OTHER_CHECKS = tuple(check for check in checks() if check.port != "index")
+
+
+def _named(check: Check) -> str:
+    return f"{check.port}-{check.name}"
+
+
+@pytest.mark.parametrize("check", OTHER_CHECKS, ids=_named)
 def test_promise(check: Check, place: AnyPlace, drive: Drive) -> None:
-    if not check.runs_on(place):
-        pytest.skip(f"the place does not offer {check.port}")
+    drive(asyncio.wait_for(check.run(place), timeout=60))
+
+
+@pytest.mark.parametrize("place", INDEX_PLACES, indirect=True)
+@pytest.mark.parametrize("check", INDEX_CHECKS, ids=_named)
+def test_promise_of_the_index(check: Check, place: AnyPlace, drive: Drive) -> None:
     drive(asyncio.wait_for(check.run(place), timeout=60))
 
 

@@ -14,6 +14,7 @@ from .comparison import SETTINGS
 from .index_machine import IndexMachine
 from .jobs_machine import JobsMachine
 from .memories_machine import MemoriesMachine
+from .places import INDEX_PLACES
 from .records_machine import RecordsMachine, WindowsMachine
 
 if TYPE_CHECKING:
@@ -47,9 +48,9 @@ def test_jobs_are_the_same_as_the_references(place: AnyPlace, drive: Drive) -> N
     _run(lambda: JobsMachine(drive, storage))
 
 
+@pytest.mark.parametrize("place", INDEX_PLACES, indirect=True)
 def test_the_index_finds_what_the_reference_finds(place: AnyPlace, drive: Drive) -> None:
-    if not isinstance(place, IndexPlace):
-        pytest.skip("the place does not offer an index")
+    assert isinstance(place, IndexPlace)
     index = place
     _run(lambda: IndexMachine(drive, index))
 
@@ -59,6 +60,5 @@ def _run(machine: Callable[[], RuleBasedStateMachine]) -> None:
 
 
 def _offering_storage(place: AnyPlace) -> Place:
-    if not isinstance(place, Place):
-        pytest.skip("the place does not offer a storage")
+    assert isinstance(place, Place)
     return place

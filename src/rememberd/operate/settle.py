@@ -30,5 +30,5 @@ async def settle(parts: Parts, timeout: float) -> Settled:
 
 
 async def _wait(parts: Parts) -> None:
-    parts.nudge()
+    parts.nudge(hurry=True)
     await asyncio.sleep(_PAUSE)

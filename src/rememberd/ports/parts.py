@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from rememberd.model import Policy, SettingValue
 from .index import Index
@@ -13,13 +14,19 @@ from .surroundings import Clock, Ids
 from .windows import Windows
 
 
-def _nobody() -> None:
+class Nudge(Protocol):
+    """Wakes the followers of the feed; ``hurry`` if somebody waits for them."""
+
+    def __call__(self, *, hurry: bool = False) -> None: ...
+
+
+def _nobody(*, hurry: bool = False) -> None:
     """Nobody follows the feed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """``nudge`` wakes the followers of the feed; ``missing`` names what recall has to do without, and the cure."""
+    """``missing`` names what recall has to do without, and the cure."""
 
     storage: Storage
     windows: Windows
@@ -28,7 +35,7 @@ class Parts:
     ids: Ids
     embedders: Sequence[Embedder] = ()
     policy: Policy = field(default_factory=Policy)
-    nudge: Callable[[], None] = _nobody
+    nudge: Nudge = _nobody
     missing: Mapping[str, str] = field(default_factory=dict)
     settings: tuple[SettingValue, ...] = ()
 

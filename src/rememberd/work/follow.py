@@ -18,19 +18,24 @@ if TYPE_CHECKING:
 
     from rememberd.ports.parts import Parts
 
-_PAUSE = 0.05  # lets changes gather, and leaves the processor to the callers
+_QUIET = 0.05  # callers come first: changes are followed when none came for so long,
+_PATIENCE = 0.5  # or when they have waited for so long
 _LOOK_AGAIN = 1.0  # other processes do not nudge
 _AFTER_FAILURE = 1.0
 
 
 class Followers:
-    """One task per follower. ``nudge`` says that there may be something to follow."""
+    """One task per follower. ``nudge`` says that there may be something to follow, ``hurry`` that somebody waits."""
 
     def __init__(self) -> None:
+        self._nudged = 0.0
+        self._hurry = False
         self._wake: dict[str, asyncio.Event] = {}
         self._tasks: list[asyncio.Task[None]] = []
 
-    def nudge(self) -> None:
+    def nudge(self, *, hurry: bool = False) -> None:
+        self._nudged = time.monotonic()
+        self._hurry = self._hurry or hurry
         for wake in self._wake.values():
             wake.set()
 
@@ -53,10 +58,10 @@ class Followers:
     async def _follow(self, name: str, step: Callable[[], Awaitable[int]]) -> None:
         while True:
             try:
-                began = time.perf_counter()
+                await self._let_callers_go_first()
                 while await step():
-                    await asyncio.sleep(min(_PAUSE, time.perf_counter() - began))
-                    began = time.perf_counter()
+                    await self._let_callers_go_first()
+                self._hurry = False
             except RememberdError as failure:
                 telemetry.count(f"{name}_follower_failed")
                 telemetry.log("follower_failed", level=logging.WARNING, follower=name, error=failure.code)
@@ -65,4 +70,8 @@ class Followers:
             with suppress(TimeoutError):
                 async with asyncio.timeout(_LOOK_AGAIN):
                     await self._wake[name].wait()
-            await asyncio.sleep(_PAUSE)
+
+    async def _let_callers_go_first(self) -> None:
+        patience = time.monotonic() + _PATIENCE
+        while not self._hurry and time.monotonic() < min(patience, self._nudged + _QUIET):
+            await asyncio.sleep(_QUIET / 2)

@@ -43,7 +43,7 @@ class SqlAudit:
                 id=id_, at=moment(at), tenant=tenant, actor=actor, action=action, user=user, thread=thread,
                 detail=json_value(detail),
             )
-            for id_, at, tenant, actor, action, user, thread, detail in rows
+            for tenant, id_, at, actor, action, user, thread, detail in rows
         ]  # fmt: skip
 
 

@@ -18,14 +18,22 @@ if TYPE_CHECKING:
     from sqlalchemy.sql.compiler import SQLCompiler
 
 #: What the words of the migration files mean in each dialect.
-TYPES: dict[str, dict[str, str]] = {
-    "sqlite": {"id": "TEXT", "text": "TEXT", "integer": "INTEGER", "real": "REAL", "blob": "BLOB"},
+WORDS: dict[str, dict[str, str]] = {
+    "sqlite": {
+        "id": "TEXT",
+        "text": "TEXT",
+        "integer": "INTEGER",
+        "real": "REAL",
+        "blob": "BLOB",
+        "clustered": "WITHOUT ROWID",
+    },
     "postgresql": {
         "id": "VARCHAR(255)",
         "text": "TEXT",
         "integer": "BIGINT",
         "real": "DOUBLE PRECISION",
         "blob": "BYTEA",
+        "clustered": "",
     },
 }
 

@@ -10,7 +10,7 @@ from importlib import resources
 from typing import Any
 
 from rememberd.errors import DamagedStore
-from .dialect import TYPES
+from .dialect import WORDS
 from .transaction import Row
 
 _FILE = re.compile(r"(\d{4})_(\w+)\.sql")
@@ -72,6 +72,6 @@ def apply_migrations(dialect: str) -> Callable[[Callable[[str, Sequence[Any]], l
 
 
 def _in_dialect(text: str, dialect: str) -> str:
-    for word, type_ in TYPES[dialect].items():
-        text = text.replace(f"{{{word}}}", type_)
+    for word, meaning in WORDS[dialect].items():
+        text = text.replace(f"{{{word}}}", meaning)
     return text

@@ -142,9 +142,9 @@ jobs = Table(
 audit_logs = Table(
     "audit_logs",
     metadata,
+    _id("tenant", primary=True),
     _id("id", primary=True),
     _integer("at"),
-    _id("tenant"),
     _text("actor"),
     _id("action"),
     _id("user_id", key="user", optional=True),

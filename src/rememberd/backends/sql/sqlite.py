@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import queue
 import threading
+from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import apsw
@@ -109,6 +111,8 @@ class SqliteExecutor:
         self._path = path
         self._writer = connect(path, synchronous=synchronous)
         self._queue: queue.SimpleQueue[Work | None] = queue.SimpleQueue()
+        self._soon: deque[Work] = deque()
+        self._flush_due = False
         self._local = threading.local()
         self._connections: list[apsw.Connection] = []
         self._readers = ThreadPoolExecutor(readers, thread_name_prefix="rememberd-read")
@@ -142,8 +146,12 @@ class SqliteExecutor:
         return await future
 
     def write_soon(self, operate: Operate) -> None:
+        """Wait for the next group; if none comes, make one a little later."""
         self._check_open()
-        self._queue.put(Work(operate))
+        self._soon.append(Work(operate))
+        if not self._flush_due:
+            self._flush_due = True
+            asyncio.get_running_loop().call_later(_SOON, self._flush_soon)
 
     async def read(self, look: Callable[[Reader], Awaitable[R]]) -> R:
         self._check_open()
@@ -176,33 +184,25 @@ class SqliteExecutor:
         except apsw.Error as error:
             raise translate(error) from error
 
+    def _flush_soon(self) -> None:
+        self._flush_due = False
+        if self._soon and not self._closed:
+            self._queue.put(self._soon.popleft())
+
     def _write_groups(self) -> None:
-        while True:
-            group, more = self._next_group()
+        more = True
+        while more:
+            waiting: list[Work | None] = [self._queue.get()]
+            with suppress(queue.Empty):
+                while len(waiting) < _GROUP_LIMIT:
+                    waiting.append(self._queue.get_nowait())
+            more = None not in waiting
+            group = [work for work in waiting if work is not None]
+            with suppress(IndexError):
+                while len(group) < 2 * _GROUP_LIMIT or not more:
+                    group.append(self._soon.popleft())
             if group:
                 self._write_group(group)
-            if not more:
-                return
-
-    def _next_group(self) -> tuple[list[Work], bool]:
-        """The work that is waiting now; if nobody waits for any of it, a little later."""
-        group: list[Work] = []
-        awaited = False
-        while len(group) < _GROUP_LIMIT:
-            try:
-                if not group:
-                    work = self._queue.get()
-                elif awaited:
-                    work = self._queue.get_nowait()
-                else:
-                    work = self._queue.get(timeout=_SOON)
-            except queue.Empty:
-                break
-            if work is None:
-                return group, False
-            group.append(work)
-            awaited = awaited or work.future is not None
-        return group, True
 
     def _write_group(self, group: list[Work]) -> None:
         failure: BaseException | None = None

@@ -31,6 +31,7 @@ class Found:
     candidates: Candidates
     degraded: tuple[str, ...] = ()
     cosine: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    unapplied: int = 0
 
 
 async def gather(storage: Storage, index: Index, plan: Plan) -> Found:
@@ -57,10 +58,11 @@ async def gather(storage: Storage, index: Index, plan: Plan) -> Found:
         candidates = Candidates(found=(), watermark=await storage.feed.head())
         degraded = (f"index: {failure.detail}",)
     ids = {(candidate.noun, candidate.id) for candidate in candidates.found}
-    ids |= await unapplied(storage, plan.scope.tenant, candidates.watermark)
+    tail = await unapplied(storage, plan.scope.tenant, candidates.watermark)
+    ids |= tail
     things = await _read_again(storage, plan.scope.tenant, ids)
     cosine = {candidate.id: candidate.cosine for candidate in candidates.found}
-    return Found(_admitted(things, plan), candidates, degraded, cosine)
+    return Found(_admitted(things, plan), candidates, degraded, cosine, len(tail))
 
 
 async def _read_again(storage: Storage, tenant: str, ids: set[tuple[Noun, str]]) -> list[Message | MemoryItem]:

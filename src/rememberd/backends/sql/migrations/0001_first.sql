@@ -1,5 +1,6 @@
 -- Record, holdings, feed, jobs, audit and API keys.
 -- {id}, {text}, {integer}, {real} and {blob} become the dialect's types; times are microseconds since 1970, UTC.
+-- {clustered} keeps the rows in the order of the primary key where that has to be said: one page to write, not two.
 
 CREATE TABLE feed_head (
     id {integer} NOT NULL PRIMARY KEY,
@@ -23,7 +24,7 @@ CREATE TABLE threads (
     session_from {integer} NOT NULL,
     last_used {integer} NOT NULL,
     PRIMARY KEY (tenant, thread)
-);
+) {clustered};
 
 CREATE TABLE messages (
     position {integer} NOT NULL PRIMARY KEY,
@@ -55,7 +56,7 @@ CREATE TABLE turns (
     outcome {id},
     detail {text} NOT NULL,
     PRIMARY KEY (tenant, id, entry)
-);
+) {clustered};
 
 CREATE TABLE idempotency_keys (
     tenant {id} NOT NULL,
@@ -65,7 +66,7 @@ CREATE TABLE idempotency_keys (
     thread {id},
     seq {integer},
     PRIMARY KEY (tenant, idempotency_key)
-);
+) {clustered};
 
 CREATE TABLE memories (
     position {integer} NOT NULL PRIMARY KEY,
@@ -120,16 +121,16 @@ CREATE TABLE jobs (
 CREATE INDEX jobs_state ON jobs (state, due_at);
 
 CREATE TABLE audit_logs (
-    id {id} NOT NULL PRIMARY KEY,
-    at {integer} NOT NULL,
     tenant {id} NOT NULL,
+    id {id} NOT NULL,
+    at {integer} NOT NULL,
     actor {text} NOT NULL,
     action {id} NOT NULL,
     user_id {id},
     thread {id},
-    detail {text} NOT NULL
-);
-CREATE INDEX audit_logs_tenant ON audit_logs (tenant, id);
+    detail {text} NOT NULL,
+    PRIMARY KEY (tenant, id)
+) {clustered};
 
 CREATE TABLE api_keys (
     id {id} NOT NULL PRIMARY KEY,

@@ -1,0 +1,3 @@
+"""Benches: figures, not tests."""
+
+from __future__ import annotations
