@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import functools
 import threading
-from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
@@ -13,6 +12,7 @@ from .connect import connect as connect_async
 from .memory import Handle, Memory, TurnHandle
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Iterator
     from pathlib import Path
     from types import TracebackType
 

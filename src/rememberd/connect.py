@@ -1,4 +1,4 @@
-"""connect(url): a folder or a storage URL gives a local engine, an http(s) URL a remote one; the same API either way."""
+"""connect(url): a folder or a storage URL gives a local engine, an http(s) URL a remote one; same API either way."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import wiring
-from .client import RemoteEngine
+from .engine import LocalEngine
 from .errors import FolderInUse, ServerUnreachable
 from .memory import Memory
 from .settings import Settings, load_settings
@@ -63,10 +63,14 @@ def connect(
 async def open_engine(url: str | Path, api_key: str | None = None, settings: Settings | None = None) -> Engine:
     place = str(url)
     if place.startswith(("http://", "https://")):
-        return RemoteEngine(place, api_key)
+        return wiring.open_remote(place, api_key)
     if "://" in place:
         return (await wiring.open_server(place, settings)).engine
-    return await _open_or_share(Path(place), settings)
+    folder = Path(place)
+    engine = await _open_or_share(folder, settings)
+    if isinstance(engine, LocalEngine):
+        return engine
+    return wiring.share(engine, lambda: _open_or_share(folder, settings))
 
 
 async def _open_or_share(folder: Path, settings: Settings | None) -> Engine:
@@ -88,7 +92,7 @@ async def _through_owner(folder: Path) -> Engine | None:
     card = wiring.owner_of(folder)
     if card is None or card.url is None:
         return None
-    engine = RemoteEngine(card.url, card.token)
+    engine = wiring.open_remote(card.url, card.token)
     try:
         await engine.ping()
     except ServerUnreachable:

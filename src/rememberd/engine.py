@@ -1,4 +1,4 @@
-"""What stands behind the façade: the promise of an engine, kept locally by ``LocalEngine`` and over HTTP in ``client/``."""
+"""What stands behind the façade: the promise of an engine, and the local one; the remote one is in ``client/``."""
 
 from __future__ import annotations
 
@@ -36,6 +36,7 @@ from .ports.records import Append, BeginTurn, EndTurn
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
+    from .guard.gatekeeper import Gatekeeper
     from .model import (
         ApiKey,
         AuditEntry,
@@ -56,7 +57,6 @@ if TYPE_CHECKING:
         Stats,
         WindowRule,
     )
-    from .guard.gatekeeper import Gatekeeper
     from .ports.audit import Note
     from .ports.parts import Parts
     from .ports.storage import Write
@@ -90,9 +90,7 @@ class Engine(Protocol):
 
     async def list(self, scope: Scope, filters: Filters, *, after: str | None, limit: int) -> Page[MemoryItem]: ...
 
-    async def revise(
-        self, scope: Scope, memory_id: str, patch: MemoryPatch, expected: int | None
-    ) -> MemoryItem: ...
+    async def revise(self, scope: Scope, memory_id: str, patch: MemoryPatch, expected: int | None) -> MemoryItem: ...
 
     async def delete(self, scope: Scope, memory_id: str, expected: int | None) -> None: ...
 
@@ -338,16 +336,19 @@ class LocalEngine:
 
     async def _window(self, scope: Scope, *, resume: bool) -> tuple[Message, ...]:
         parts = self._parts
-        return await read_window(
-            parts.storage, parts.windows, scope, self._rule(scope), parts.clock(), resume=resume
-        )
+        return await read_window(parts.storage, parts.windows, scope, self._rule(scope), parts.clock(), resume=resume)
 
     async def _seen(self, scope: Scope, memory_id: str) -> MemoryItem:
         faults = self._faults(scope)
         faults.id("/id", memory_id, optional=False)
         faults.raise_if_any()
         item = await self._parts.storage.holdings.get(scope.tenant, memory_id)
-        if item is None or item.deleted or not scope.sees(item.user, item.agent) or item.expired_at(self._parts.clock()):
+        if (
+            item is None
+            or item.deleted
+            or not scope.sees(item.user, item.agent)
+            or item.expired_at(self._parts.clock())
+        ):
             raise NotFound(f"no memory {memory_id!r} in this scope")
         self._note_soon("memory.get", scope, memory=memory_id)
         return item

@@ -6,11 +6,10 @@ import functools
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from .errors import Unavailable
-from .flow.accept import MessageLike, accept_filters, accept_message, accept_messages
+from .flow.accept import MessageLike, accept_filters, accept_message, accept_messages, accept_moment
 from .model import (
     Context,
     MemoryItem,
@@ -30,6 +29,7 @@ from .model import (
 )
 
 if TYPE_CHECKING:
+    from datetime import datetime
     from types import TracebackType
 
     from .engine import Engine, Operations, Order
@@ -76,7 +76,9 @@ class Handle:
             raise
         await handle.end("ok", {})
 
-    async def ingest(self, messages: Iterable[MessageLike] | MessageLike, *, idempotency_key: str | None = None) -> Receipts:
+    async def ingest(
+        self, messages: Iterable[MessageLike] | MessageLike, *, idempotency_key: str | None = None
+    ) -> Receipts:
         """Record messages, all or none; answered when they are durable."""
         return await self._engine.ingest(self.scope, accept_messages(messages), idempotency_key)
 
@@ -95,8 +97,8 @@ class Handle:
     ) -> Context:
         """Find and rank what bears on ``text``, and pack it into ``budget`` tokens."""
         query = Query(
-            text=text, k=k, budget=budget, filters=accept_filters(filters), now=now, timezone=timezone,
-            as_of=as_of, floor=floor, explain=explain,
+            text=text, k=k, budget=budget, filters=accept_filters(filters), now=accept_moment(now, "/now"),
+            timezone=timezone, as_of=accept_moment(as_of, "/as_of"), floor=floor, explain=explain,
         )  # fmt: skip
         return await self._engine.query(self.scope, query)
 
@@ -128,7 +130,9 @@ class Handle:
         """Remember something by hand."""
         memory = NewMemory(
             text=text, kind=kind, source=source, importance=importance, topic=topic, domain=domain,
-            valid_from=valid_from, valid_until=valid_until, expires_at=expires_at, metadata=metadata or {},
+            valid_from=accept_moment(valid_from, "/valid_from"),
+            valid_until=accept_moment(valid_until, "/valid_until"),
+            expires_at=accept_moment(expires_at, "/expires_at"), metadata=metadata or {},
         )  # fmt: skip
         return await self._engine.add(self.scope, memory, idempotency_key)
 
@@ -136,9 +140,7 @@ class Handle:
         """A memory item as it is now; ``NotFound`` if this scope does not see one of that id."""
         return await self._engine.get(self.scope, memory_id)
 
-    async def list(
-        self, *, filters: FiltersLike = None, after: str | None = None, limit: int = 50
-    ) -> Page[MemoryItem]:
+    async def list(self, *, filters: FiltersLike = None, after: str | None = None, limit: int = 50) -> Page[MemoryItem]:
         """The memory items of this scope, the latest change first."""
         return await self._engine.list(self.scope, accept_filters(filters), after=after, limit=limit)
 
@@ -161,7 +163,9 @@ class Handle:
         """Store a new revision with the given fields changed; with ``expected``, only if that is the current one."""
         patch = MemoryPatch(
             text=text, kind=kind, source=source, importance=importance, topic=topic, domain=domain,
-            valid_from=valid_from, valid_until=valid_until, expires_at=expires_at, metadata=metadata,
+            valid_from=accept_moment(valid_from, "/valid_from"),
+            valid_until=accept_moment(valid_until, "/valid_until"),
+            expires_at=accept_moment(expires_at, "/expires_at"), metadata=metadata,
         )  # fmt: skip
         return await self._engine.revise(self.scope, memory_id, patch, expected)
 

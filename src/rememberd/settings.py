@@ -1,4 +1,4 @@
-"""Settings: ``config/memory.yaml``, overridden by ``.env`` and the environment. Every value knows where it came from."""
+"""Settings: ``config/memory.yaml``, overridden by ``.env`` and the environment; each value knows its origin."""
 
 from __future__ import annotations
 
@@ -40,11 +40,17 @@ TABLE: dict[str, Setting] = {
     setting.name: setting
     for setting in (
         Setting("data.folder", "./memory", "the folder of the embedded store", environment=("REMEMBERD_DATA",)),
-        Setting("database.dsn", None, "a database server instead of the folder's own database", environment=("REMEMBERD_STORAGE",), secret=True),
+        Setting(
+            "database.dsn", None, "a database server instead of the folder",
+            environment=("REMEMBERD_STORAGE",), secret=True,
+        ),
         Setting("database.pool_size", 5, "connections kept to the database server", int),
         Setting("database.max_overflow", 10, "connections beyond these under load", int),
         Setting("database.timeout", 10.0, "seconds after which the database server counts as out of reach", float),
-        Setting("database.synchronous", "FULL", "how SQLite commits; NORMAL and OFF may lose acknowledged writes", choices=("FULL", "NORMAL", "OFF")),
+        Setting(
+            "database.synchronous", "FULL", "how SQLite commits; all but FULL may lose writes",
+            choices=("FULL", "NORMAL", "OFF"),
+        ),
         Setting("window.size", 20, "messages in a window", int),
         Setting("window.ttl", 3600.0, "seconds after its last use that a window lives", float),
         Setting("models.embedder", "none", "what makes vectors", choices=("none", "test")),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 from uuid_utils import uuid7
 
 from . import telemetry
+from .backends.folder.owner import Ownership
 from .engine import LocalEngine
 from .errors import MissingExtra, SettingsError
 from .guard.gatekeeper import Gatekeeper
@@ -21,11 +21,15 @@ from .settings import Settings, load_settings
 from .work.follow import Followers
 
 if TYPE_CHECKING:
-    from .backends.folder.owner import OwnerCard, Ownership
+    from collections.abc import Awaitable, Callable
+
+    from .backends.folder.owner import OwnerCard
+    from .client import RemoteEngine
+    from .engine import Engine
     from .ports.index import Index
     from .ports.models import Embedder
     from .ports.storage import Storage
-    from .ports.surroundings import Clock
+    from .ports.surroundings import Clock, Ids
     from .ports.windows import Windows
 
 #: The actor of a process that opened the store itself.
@@ -58,7 +62,9 @@ def owner_of(folder: Path) -> OwnerCard | None:
     return owner_of(folder)
 
 
-async def open_folder(folder: Path | str, settings: Settings | None = None, *, clock: Clock = now) -> Opened:
+async def open_folder(
+    folder: Path | str, settings: Settings | None = None, *, clock: Clock = now, ids: Ids = new_id
+) -> Opened:
     """Own a folder and open the store in it. Raises ``FolderInUse`` if another process owns it."""
     from .backends.folder.index import FolderIndex
     from .backends.folder.owner import Ownership
@@ -75,10 +81,10 @@ async def open_folder(folder: Path | str, settings: Settings | None = None, *, c
     except BaseException:
         ownership.release()
         raise
-    return Opened(await _assemble(storage, index, settings, clock, ownership.release), ownership)
+    return Opened(await _assemble(storage, index, settings, clock, ids, ownership.release), ownership)
 
 
-async def open_server(url: str, settings: Settings | None = None, *, clock: Clock = now) -> Opened:
+async def open_server(url: str, settings: Settings | None = None, *, clock: Clock = now, ids: Ids = new_id) -> Opened:
     """Open the store on a database server; its index is kept in this process and follows the server's feed."""
     from .backends.folder.index import FolderIndex
 
@@ -94,16 +100,30 @@ async def open_server(url: str, settings: Settings | None = None, *, clock: Cloc
         timeout=settings.number("database.timeout"),
     )
     storage = await SqlStorage.open(executor)
-    return Opened(await _assemble(storage, FolderIndex(None), settings, clock))
+    return Opened(await _assemble(storage, FolderIndex(None), settings, clock, ids))
 
 
-async def open_reference(settings: Settings | None = None, *, clock: Clock = now) -> Opened:
+def open_remote(url: str, api_key: str | None = None) -> RemoteEngine:
+    """The engine of a running rememberd."""
+    from .client import RemoteEngine
+
+    return RemoteEngine(url, api_key)
+
+
+def share(engine: Engine, open_again: Callable[[], Awaitable[Engine]]) -> Engine:
+    """The engine of a folder's owner, which outlives that owner: ``open_again`` finds the next one."""
+    from .client.shared import SharedEngine
+
+    return SharedEngine(engine, open_again)
+
+
+async def open_reference(settings: Settings | None = None, *, clock: Clock = now, ids: Ids = new_id) -> Opened:
     """Open a store that lives in this process and is gone with it."""
     from .backends.reference.place import ReferencePlace
 
     place = ReferencePlace()
     storage, index = await place.open_storage(), await place.open_index()
-    return Opened(await _assemble(storage, index, settings or load_settings(), clock))
+    return Opened(await _assemble(storage, index, settings or load_settings(), clock, ids))
 
 
 def is_server(url: str) -> bool:
@@ -123,6 +143,7 @@ async def _assemble(
     index: Index,
     settings: Settings,
     clock: Clock,
+    ids: Ids,
     let_go: Callable[[], None] | None = None,
 ) -> LocalEngine:
     embedders = _embedders(settings)
@@ -132,7 +153,7 @@ async def _assemble(
         windows=_windows(storage),
         index=index,
         clock=clock,
-        ids=new_id,
+        ids=ids,
         embedders=embedders,
         policy=settings.policy,
         nudge=followers.nudge,

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import logging
 import secrets
+from typing import TYPE_CHECKING
 
 import pytest
 
 from rememberd.errors import Conflict, InvalidRequest
 from rememberd.model import Query, Scope
-from tests.conftest import Store
+
+if TYPE_CHECKING:
+    from tests.conftest import Store
 
 
 def _actions(store: Store, tenant: str | None = "default") -> list[str]:

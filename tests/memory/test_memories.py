@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 import pytest
 
 from rememberd.errors import IdempotencyConflict, InvalidRequest, NotFound, StaleRevision
-from rememberd.memory import Handle
-from tests.conftest import Store
+
+if TYPE_CHECKING:
+    from rememberd.memory import Handle
+    from tests.conftest import Store
 
 
 def _lin(store: Store) -> Handle:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import itertools
+from typing import TYPE_CHECKING
 
 import pytest
 
 from rememberd.errors import NotFound, ThreadTaken
 from rememberd.model import Query, Scope
-from tests.conftest import Store
+
+if TYPE_CHECKING:
+    from tests.conftest import Store
 
 USERS = (None, "lin", "mei")
 AGENTS = (None, "seller", "critic")
@@ -46,7 +49,7 @@ def test_an_item_out_of_sight_cannot_be_read_revised_or_deleted(store: Store) ->
             store.memory.delete(stranger, item.id),
         ):
             with pytest.raises(NotFound):
-                store.run(attempt)  # type: ignore[arg-type]
+                store.run(attempt)
     assert store.run(store.memory.get(Scope("acme", "lin"), item.id)).revision == 1
 
 
@@ -84,4 +87,3 @@ def test_the_operator_sees_all_users_of_one_tenant(store: Store) -> None:
         return {hit.text for hit in with_everyone.raw}
 
     assert store.run(ask()) == {"umbrella of lin at acme", "umbrella of mei at acme"}
-

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from rememberd.errors import InvalidRequest
-from rememberd.memory import TurnHandle
-from tests.conftest import Store
+
+if TYPE_CHECKING:
+    from rememberd.memory import TurnHandle
+    from tests.conftest import Store
 
 
 def test_a_turn_records_recalls_and_records_the_reply(store: Store) -> None:
@@ -51,7 +55,8 @@ def test_a_turn_is_idempotent_with_a_key_and_its_reply_always(store: Store) -> N
         async with lin.turn("hello", idempotency_key="k") as turn:
             first = await turn.reply("hi")
             again = await turn.reply("hi")
-            assert first is not None and again is not None
+            assert first is not None
+            assert again is not None
             assert (first.id, again.status) == (again.id, "duplicate")
         return turn.thread, turn.receipt.status if turn.receipt else None
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import logging
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from rememberd.model import Message
 from rememberd.settings import load_settings
 from tests.conftest import Store, plain_settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rememberd.model import Message
 
 
 def _texts(messages: tuple[Message, ...]) -> list[str]:

@@ -35,7 +35,7 @@ def accept_messages(messages: Iterable[MessageLike] | MessageLike) -> tuple[NewM
 
 def accept_message(message: MessageLike, *, role: Role = "user") -> NewMessage:
     if isinstance(message, NewMessage):
-        return message
+        return message if message.at is None else replace(message, at=accept_moment(message.at, "/at"))
     if isinstance(message, str):
         return NewMessage(role=role, content=message)
     if not isinstance(message, Mapping):
@@ -50,17 +50,23 @@ def accept_message(message: MessageLike, *, role: Role = "user") -> NewMessage:
     named = _ROLES.get(str(accepted.role))
     if named is None:
         raise InvalidRequest.because("/role", f"must be one of {', '.join(_ROLES)}")
-    return replace(accepted, role=named, at=accept_moment(accepted.at, "/at"), metadata=accepted.metadata or {})
+    metadata: Any = accepted.metadata
+    return replace(
+        accepted, role=named, at=accept_moment(accepted.at, "/at"), metadata={} if metadata is None else metadata
+    )
 
 
-def accept_filters(filters: Mapping[str, Any] | None) -> Filters:
-    """The one filter language: known fields, ``after``, ``before``, and ``metadata.KEY``; anything else is refused."""
+def accept_filters(filters: Mapping[str, Any] | None, below: str = "/filters") -> Filters:
+    """The one filter language: known fields, ``after``, ``before``, and ``metadata.KEY``; anything else is refused.
+
+    Faults point ``below`` where the filters stand.
+    """
     if not filters:
         return Filters()
     accepted: dict[str, Any] = {"metadata": {}}
     faults: list[Fault] = []
     for name, wanted in filters.items():
-        pointer = f"/{name}"
+        pointer = f"{below}/{name}"
         try:
             if name in FILTERED_FIELDS:
                 accepted[name] = _any_of(wanted, pointer)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -29,11 +30,14 @@ class Limits:
     query: int = 100_000
 
 
+LIMITS = Limits()
+
+
 @dataclass(slots=True)
 class Faults:
     """Collects what is wrong with one request."""
 
-    limits: Limits = field(default_factory=Limits)
+    limits: Limits = LIMITS
     found: list[Fault] = field(default_factory=list)
 
     def add(self, pointer: str, detail: str | None) -> None:
@@ -47,7 +51,9 @@ class Faults:
     def id(self, pointer: str, value: object, *, optional: bool = True) -> None:
         if value is None and optional:
             return
-        if not isinstance(value, str):
+        if value is None:
+            self.add(pointer, "is missing")
+        elif not isinstance(value, str):
             self.add(pointer, "must be a string")
         elif len(value) > _ID_LENGTH:
             self.add(pointer, f"must not be longer than {_ID_LENGTH} characters")
@@ -89,10 +95,18 @@ class Faults:
 
 
 def check_scope(faults: Faults, scope: Scope) -> None:
+    faults.found += _faults_of(scope)
+
+
+@functools.lru_cache(maxsize=4096)
+def _faults_of(scope: Scope) -> tuple[Fault, ...]:
+    """The same few scopes come again and again."""
+    faults = Faults()
     faults.id("/tenant", scope.tenant, optional=False)
     faults.id("/user", scope.user)
     faults.id("/agent", scope.agent)
     faults.id("/thread", scope.thread)
+    return tuple(faults.found)
 
 
 def check_messages(faults: Faults, messages: Sequence[NewMessage], idempotency_key: str | None) -> None:
@@ -187,7 +201,7 @@ def _fault_in_json(value: Any, depth: int) -> tuple[str | None, int]:
     if value is None or isinstance(value, bool):
         return None, 5
     if isinstance(value, (int, float)):
-        fine = value == value and abs(value) != float("inf") and abs(value) < 2**63  # noqa: PLR0124 - NaN
+        fine = value == value and abs(value) != float("inf") and abs(value) < 2**63
         return (None if fine else "holds a number that JSON cannot carry everywhere"), 8
     if isinstance(value, dict):
         children = [*value.keys(), *value.values()]

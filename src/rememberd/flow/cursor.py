@@ -11,7 +11,6 @@ import msgspec
 
 from rememberd.errors import InvalidRequest
 
-
 P = TypeVar("P", int, str)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rememberd.language.segment import phrase_terms, terms
 from rememberd.model import MESSAGE, Filters, Message, Page, Scope
 from rememberd.ports.index import Search
+
 from .cursor import read_cursor, write_cursor
 from .tail import unapplied
 
@@ -37,9 +38,7 @@ async def _matching(storage: Storage, index: Index, scope: Scope, search: str) -
     if not wanted:
         return []
     filters = Filters(kind=(MESSAGE,), thread=(scope.thread,) if scope.thread else ())
-    proposed = await index.search(
-        Search(scope=scope, filters=filters, terms=wanted, match="all", limit=_MOST_MATCHES)
-    )
+    proposed = await index.search(Search(scope=scope, filters=filters, terms=wanted, match="all", limit=_MOST_MATCHES))
     ids = {candidate.id for candidate in proposed.found if candidate.noun == "message"}
     ids |= {id_ for noun, id_ in await unapplied(storage, scope.tenant, proposed.watermark) if noun == "message"}
     messages = await storage.records.messages(scope.tenant, sorted(ids))

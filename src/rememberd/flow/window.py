@@ -48,7 +48,9 @@ async def read_window(
         session_from=session_from if session_from != state.session_from else None,
     )
     if held is None:
-        await windows.put(HeldWindow(replace(state, last_used=max(now, state.last_used), session_from=session_from), messages), rule)
+        await windows.put(
+            HeldWindow(replace(state, last_used=max(now, state.last_used), session_from=session_from), messages), rule
+        )
     else:
         await windows.touch(scope.tenant, scope.thread, now)
     if used.session_from is not None:

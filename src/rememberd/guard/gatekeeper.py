@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from rememberd.model import Actor
+
 from .api_keys import opens, same_token, split_token
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from .thread import WindowRule
 class Policy:
     """The default rules, and those of single tenants."""
 
-    window: WindowRule = WindowRule()
+    window: WindowRule = field(default_factory=WindowRule)
     windows: Mapping[str, WindowRule] = field(default_factory=dict)
 
     def window_of(self, tenant: str) -> WindowRule:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 DEFAULT_TENANT = "default"
 
@@ -25,4 +25,4 @@ class Scope:
         return (user is None or user == self.user) and (agent is None or agent == self.agent)
 
     def within(self, thread: str | None) -> Scope:
-        return replace(self, thread=thread)
+        return Scope(self.tenant, self.user, self.agent, thread)

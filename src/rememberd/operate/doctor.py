@@ -29,9 +29,13 @@ async def examine(parts: Parts) -> Diagnosis:
             findings.append(await look(parts))
         except RememberdError as failure:
             findings.append(
-                Finding(check=check, state="broken", detail=failure.detail, cure="see the log; try again when it answers")
+                Finding(
+                    check=check, state="broken", detail=failure.detail, cure="see the log; try again when it answers"
+                )
             )
-    findings += [Finding(check=part, state="warning", detail="not available", cure=cure) for part, cure in parts.missing.items()]
+    findings += [
+        Finding(check=part, state="warning", detail="not available", cure=cure) for part, cure in parts.missing.items()
+    ]
     return Diagnosis(findings=tuple(findings), settings=parts.settings)
 
 
@@ -62,7 +66,12 @@ async def _index(parts: Parts) -> Finding:
 async def _jobs(parts: Parts) -> Finding:
     dead = (await parts.storage.jobs.count()).get("dead", 0)
     if dead:
-        return Finding(check="jobs", state="warning", detail=f"{dead:,} dead jobs", cure="look at their errors: GET /v1/ops/jobs?state=dead")
+        return Finding(
+            check="jobs",
+            state="warning",
+            detail=f"{dead:,} dead jobs",
+            cure="look at their errors: GET /v1/ops/jobs?state=dead",
+        )
     return Finding(check="jobs", state="ok", detail="no dead jobs")
 
 

@@ -11,6 +11,7 @@ from rememberd.guard.api_keys import make_api_key
 from rememberd.guard.audit import note_of
 from rememberd.model import Page, Scope
 from rememberd.ports.api_keys import AddApiKey, RevokeApiKey
+
 from .doctor import examine
 from .rebuild import rebuild_index, rebuild_windows
 from .settle import settle
@@ -76,9 +77,7 @@ class LocalOperations:
         async for progress in rebuild_index(self._parts) if view == "index" else rebuild_windows(self._parts):
             yield progress
 
-    async def audit(
-        self, tenant: str | None = None, *, after: str | None = None, limit: int = 50
-    ) -> Page[AuditEntry]:
+    async def audit(self, tenant: str | None = None, *, after: str | None = None, limit: int = 50) -> Page[AuditEntry]:
         permit_operator(self._actor)
         faults = Faults()
         faults.id("/tenant", tenant)

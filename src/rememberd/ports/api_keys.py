@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Protocol
 
 from rememberd.model import ApiKey
+
 from .storage import Write
 
 
@@ -26,7 +27,7 @@ class RevokeApiKey(Write[bool]):
 
 
 class ApiKeys(Protocol):
-    async def get(self, id: str) -> ApiKey | None:  # noqa: A002 - the noun's own word
+    async def get(self, api_key_id: str) -> ApiKey | None:
         """An API key, revoked ones included, or None."""
         ...
 

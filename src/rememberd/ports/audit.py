@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from rememberd.model import AuditEntry
+
 from .storage import Write
 
 

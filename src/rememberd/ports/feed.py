@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from rememberd.model import Change
 from .storage import Write
+
+if TYPE_CHECKING:
+    from rememberd.model import Change
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,19 +1,22 @@
-"""Holdings: things with revisions. So far memory items; portraits, condensations, documents and states have the same shape."""
+"""Holdings: things with revisions. So far memory items."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from rememberd.model import Filters, MemoryItem, Scope
+
 from .storage import Write
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Put(Write[MemoryItem]):
-    """Store a revision. ``item.revision`` must be one more than the stored one (1 for a new id), else ``StaleRevision``.
+    """Store a revision: one more than the stored one (1 for a new id), else ``StaleRevision``.
 
     The earlier revisions are kept. A deleted item can be put again by its next revision.
     Idempotency keys are the tenant's, shared with ``Append``, and looked at before the revision.
@@ -27,7 +30,7 @@ class Put(Write[MemoryItem]):
 
 
 class Holdings(Protocol):
-    async def get(self, tenant: str, id: str) -> MemoryItem | None:  # noqa: A002 - the noun's own word
+    async def get(self, tenant: str, memory_id: str) -> MemoryItem | None:
         """The current revision, deleted ones included, or None."""
         ...
 
@@ -39,10 +42,10 @@ class Holdings(Protocol):
         ...
 
     async def as_of(self, scope: Scope, moment: datetime, limit: int) -> list[MemoryItem]:
-        """The revisions that were current at ``moment`` of the items that ``scope`` sees, newest first; no deleted ones."""
+        """The revisions that were current at ``moment`` of what ``scope`` sees, newest first; no deleted ones."""
         ...
 
-    async def versions(self, tenant: str, id: str) -> list[MemoryItem]:  # noqa: A002 - the noun's own word
+    async def versions(self, tenant: str, memory_id: str) -> list[MemoryItem]:
         """Every revision, oldest first; empty if there never was such an item."""
         ...
 

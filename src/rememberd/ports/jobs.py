@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from rememberd.model import Job, JobState
+
 from .storage import Write
 
 
@@ -78,7 +79,7 @@ class Retry(Write[bool]):
 
 
 class Jobs(Protocol):
-    async def get(self, id: str) -> Job | None:  # noqa: A002 - the noun's own word
+    async def get(self, job_id: str) -> Job | None:
         """A job, or None."""
         ...
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from rememberd.model import Policy, SettingValue
+
 from .index import Index
 from .models import Embedder
 from .storage import Storage

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from rememberd.model import Message, Outcome, Receipts, Role, Scope, ThreadState
+
 from .storage import Write
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 Order = Literal["newest", "oldest"]
 
@@ -129,7 +132,7 @@ class Records(Protocol):
         """The messages of a thread with these sequence numbers, in order."""
         ...
 
-    async def turn(self, tenant: str, id: str) -> TurnState | None:  # noqa: A002 - the noun's own word
+    async def turn(self, tenant: str, turn_id: str) -> TurnState | None:
         """A turn, or None."""
         ...
 

@@ -1,14 +1,16 @@
-"""Windows held ready: a view of the record that may forget at any time, but never tells anything else than the record."""
+"""Windows held ready: a view that may forget at any time, but never tells anything else than the record."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from rememberd.model import Message, Receipts, ThreadState, WindowRule
-from .records import Append
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from .records import Append
 
 
 @dataclass(frozen=True, slots=True)

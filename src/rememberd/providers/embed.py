@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class TestEmbedder:
-    """Deterministic and meaningless: shows that vectors are stored, indexed and compared, never that they understand."""
+    """Deterministic and meaningless: shows that vectors are stored, indexed and compared, and no more."""
 
     __test__ = False  # not a test case
 

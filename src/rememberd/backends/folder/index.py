@@ -1,4 +1,4 @@
-"""The embedded index: words in SQLite's full-text table, vectors beside them, in a file that can be dropped any time."""
+"""The embedded index: words in SQLite's full-text table, vectors beside them, in a file that may be dropped."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class FolderIndex:
         def clear(connection: apsw.Connection) -> None:
             with connection:
                 for table in ("documents", "vectors"):
-                    connection.execute(f"DELETE FROM {table}")  # noqa: S608 - two names of our own
+                    connection.execute(f"DELETE FROM {table}")
                 connection.execute("INSERT INTO words (words) VALUES ('delete-all')")
                 connection.execute("UPDATE state SET watermark = 0, documents = 0, terms = 0")
 
@@ -262,7 +262,5 @@ def _cosines(
 
 
 def _frequencies(connection: apsw.Connection, terms: Sequence[str]) -> dict[str, int]:
-    found = {
-        term: connection.execute("SELECT doc FROM vocabulary WHERE term = ?", [term]).get or 0 for term in terms
-    }
+    found = {term: connection.execute("SELECT doc FROM vocabulary WHERE term = ?", [term]).get or 0 for term in terms}
     return {term: int(number) for term, number in found.items()}

@@ -28,8 +28,8 @@ def revoke(tables: Tables, operation: RevokeApiKey) -> bool:
 class ReferenceApiKeys:
     committed: Committed
 
-    async def get(self, id: str) -> ApiKey | None:  # noqa: A002 - the noun's own word
-        return self.committed.tables.api_keys.get(id)
+    async def get(self, api_key_id: str) -> ApiKey | None:
+        return self.committed.tables.api_keys.get(api_key_id)
 
     async def list(self) -> list[ApiKey]:
         return sorted(self.committed.tables.api_keys.values(), key=lambda api_key: (api_key.created_at, api_key.id))

@@ -37,8 +37,8 @@ def put(tables: Tables, operation: Put) -> MemoryItem:
 class ReferenceHoldings:
     committed: Committed
 
-    async def get(self, tenant: str, id: str) -> MemoryItem | None:  # noqa: A002 - the noun's own word
-        return _current(self._revisions(tenant, id))
+    async def get(self, tenant: str, memory_id: str) -> MemoryItem | None:
+        return _current(self._revisions(tenant, memory_id))
 
     async def get_many(self, tenant: str, ids: Sequence[str], as_of: datetime | None = None) -> list[MemoryItem]:
         found = (_current(self._revisions(tenant, each), as_of) for each in dict.fromkeys(ids))
@@ -47,8 +47,8 @@ class ReferenceHoldings:
     async def as_of(self, scope: Scope, moment: datetime, limit: int) -> list[MemoryItem]:
         return _newest(self._seen_by(scope, moment), limit)
 
-    async def versions(self, tenant: str, id: str) -> list[MemoryItem]:  # noqa: A002 - the noun's own word
-        return list(self._revisions(tenant, id))
+    async def versions(self, tenant: str, memory_id: str) -> list[MemoryItem]:
+        return list(self._revisions(tenant, memory_id))
 
     async def count(self, tenant: str | None) -> int:
         items = (revisions[-1] for revisions in self.committed.tables.memories.values())
@@ -64,8 +64,8 @@ class ReferenceHoldings:
         )
         return _newest(listed, limit)
 
-    def _revisions(self, tenant: str, id: str) -> tuple[MemoryItem, ...]:  # noqa: A002 - the noun's own word
-        return self.committed.tables.memories.get((tenant, id), ())
+    def _revisions(self, tenant: str, memory_id: str) -> tuple[MemoryItem, ...]:
+        return self.committed.tables.memories.get((tenant, memory_id), ())
 
     def _seen_by(self, scope: Scope, moment: datetime | None) -> Iterator[MemoryItem]:
         for revisions in self.committed.tables.memories.values():

@@ -89,8 +89,8 @@ def retry(tables: Tables, operation: Retry) -> bool:
 class ReferenceJobs:
     committed: Committed
 
-    async def get(self, id: str) -> Job | None:  # noqa: A002 - the noun's own word
-        return self.committed.tables.jobs.get(id)
+    async def get(self, job_id: str) -> Job | None:
+        return self.committed.tables.jobs.get(job_id)
 
     async def list(self, state: JobState | None, limit: int) -> list[Job]:
         return [job for job in self.committed.tables.jobs.values() if state is None or job.state == state][:limit]

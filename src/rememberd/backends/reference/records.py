@@ -115,8 +115,8 @@ class ReferenceRecords:
     async def neighbours(self, tenant: str, thread: str, seqs: Sequence[int]) -> list[Message]:
         return [message for message in self._of_thread(tenant, thread) if message.seq in seqs]
 
-    async def turn(self, tenant: str, id: str) -> TurnState | None:  # noqa: A002 - the noun's own word
-        return self.committed.tables.turns.get((tenant, id))
+    async def turn(self, tenant: str, turn_id: str) -> TurnState | None:
+        return self.committed.tables.turns.get((tenant, turn_id))
 
     async def count(self, tenant: str | None) -> int:
         return sum(tenant is None or message.tenant == tenant for message in self._all())

@@ -38,10 +38,10 @@ class Tables:
     def snapshot(self) -> Tables:
         return Tables(**{table.name: copy(getattr(self, table.name)) for table in fields(self)})
 
-    def announce(self, tenant: str, noun: Noun, id: str, operation: Operation) -> int:  # noqa: A002 - the noun's own word
+    def announce(self, tenant: str, noun: Noun, thing: str, operation: Operation) -> int:
         """Append a change to the feed; answer its position."""
         position = len(self.feed) + 1
-        self.feed.append(Change(position, tenant, noun, id, operation))
+        self.feed.append(Change(position, tenant, noun, thing, operation))
         return position
 
 

@@ -86,14 +86,15 @@ class ReferenceWindows:
         _keep_latest(self._windows, address, self._capacity)
 
     async def extend(self, append: Append, receipts: Receipts, rule: WindowRule) -> None:
-        messages = _recorded(append, receipts)
-        if not messages:
+        seqs = [receipt.seq for receipt in receipts.receipts if receipt.status == "recorded" and receipt.seq]
+        if not seqs:
             return
         address = (append.tenant, receipts.thread)
         window = self._use(address)
-        if window is None or not window.fits(append, messages[0].seq):
-            self._pass_by(address, messages[-1].seq)
+        if window is None or not window.fits(append, seqs[0]):
+            self._pass_by(address, seqs[-1])
             return
+        messages = _recorded(append, receipts)
         if append.recorded_at - window.last_used > append.session_ttl:
             window.begin_session()
         window.add(messages, rule.size)

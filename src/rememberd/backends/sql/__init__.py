@@ -1,3 +1,3 @@
-"""The storage on SQL: one schema and one set of statements for SQLite and PostgreSQL; only executors and dialect differ."""
+"""The storage on SQL: one schema and one set of statements; only executors and dialect differ."""
 
 from __future__ import annotations

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 from sqlalchemy import bindparam, insert, select, update
 
 from rememberd.model import ApiKey
+
 from .dialect import Statement, integer
 from .schema import api_keys
 from .values import maybe_micros, maybe_moment, micros, moment
 
 if TYPE_CHECKING:
     from rememberd.ports.api_keys import AddApiKey, RevokeApiKey
+
     from .storage import Executor
     from .transaction import Row, Transaction
 
@@ -38,8 +40,8 @@ class SqlApiKeys:
     def __init__(self, executor: Executor) -> None:
         self._read = executor.read
 
-    async def get(self, id: str) -> ApiKey | None:  # noqa: A002 - the noun's own word
-        rows = await self._read(lambda reader: reader.rows(_GET, wanted=id))
+    async def get(self, api_key_id: str) -> ApiKey | None:
+        rows = await self._read(lambda reader: reader.rows(_GET, wanted=api_key_id))
         return _api_key(rows[0]) if rows else None
 
     async def list(self) -> list[ApiKey]:

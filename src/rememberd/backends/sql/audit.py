@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 from sqlalchemy import bindparam, insert, select
 
 from rememberd.model import AuditEntry
+
 from .dialect import Statement, integer
 from .schema import audit_logs
 from .values import json_text, json_value, micros, moment
 
 if TYPE_CHECKING:
     from rememberd.ports.audit import Note
+
     from .storage import Executor
     from .transaction import Transaction
 

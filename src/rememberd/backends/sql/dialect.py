@@ -1,4 +1,4 @@
-"""What differs between the SQL dialects: types of the migrations, lists of strings, and how a statement becomes text."""
+"""What differs between the SQL dialects: words of the migrations, lists of strings, a statement's text."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class _Strings(FunctionElement[str]):
 
 @compiles(_Strings, "sqlite")
 def _strings_sqlite(element: _Strings, compiler: SQLCompiler, **options: Any) -> str:
-    return f"(SELECT value FROM json_each({compiler.process(element.clauses, **options)}))"
+    return f"(SELECT value FROM json_each({compiler.process(element.clauses, **options)}))"  # noqa: S608 - a bound value
 
 
 @compiles(_Strings, "postgresql")

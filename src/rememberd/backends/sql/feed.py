@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, cast
 from sqlalchemy import bindparam, insert, select, update
 
 from rememberd.model import Change
+
 from .dialect import Statement, integer
 from .schema import feed, followers
 from .transaction import HEAD
 
 if TYPE_CHECKING:
     from rememberd.ports.feed import Advance
+
     from .storage import Executor
     from .transaction import Reader, Transaction
 

@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, bindparam, func, insert, or_, select, upda
 
 from rememberd.errors import StaleRevision
 from rememberd.model import Filters, MemoryItem, Scope
-from rememberd.ports.holdings import Put
+
 from .dialect import Statement, in_list, integer
 from .idempotency import FirstUse, check_same, first_uses, remember_use
 from .schema import memories
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from rememberd.model import Operation
+    from rememberd.ports.holdings import Put
 
     from .storage import Executor
     from .transaction import Reader, Row, Transaction
@@ -91,8 +92,8 @@ class SqlHoldings:
     def __init__(self, executor: Executor) -> None:
         self._read = executor.read
 
-    async def get(self, tenant: str, id: str) -> MemoryItem | None:  # noqa: A002 - the noun's own word
-        return await self._read(lambda reader: _get(reader, tenant, id))
+    async def get(self, tenant: str, memory_id: str) -> MemoryItem | None:
+        return await self._read(lambda reader: _get(reader, tenant, memory_id))
 
     async def get_many(self, tenant: str, ids: Sequence[str], as_of: datetime | None = None) -> list[MemoryItem]:
         if not ids:
@@ -116,8 +117,8 @@ class SqlHoldings:
             below = page[-1].position
         return found[:limit]
 
-    async def versions(self, tenant: str, id: str) -> list[MemoryItem]:  # noqa: A002 - the noun's own word
-        rows = await self._read(lambda reader: reader.rows(_VERSIONS, tenant=tenant, id=id))
+    async def versions(self, tenant: str, memory_id: str) -> list[MemoryItem]:
+        rows = await self._read(lambda reader: reader.rows(_VERSIONS, tenant=tenant, id=memory_id))
         return [_item(row) for row in rows]
 
     async def count(self, tenant: str | None) -> int:

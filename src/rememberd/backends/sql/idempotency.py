@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sqlalchemy import bindparam, insert, select
 
 from rememberd.errors import IdempotencyConflict
+
 from .dialect import Statement, in_list
 from .schema import idempotency_keys as keys
 from .values import string_list

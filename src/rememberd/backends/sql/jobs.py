@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, cast
 from sqlalchemy import and_, bindparam, func, insert, or_, select, update
 
 from rememberd.model import Job, JobState
-from rememberd.ports.jobs import Cancel, Claim, Enqueue, Fail, Finish, Heartbeat, Retry
+
 from .dialect import Statement, in_list, integer
 from .schema import jobs
 from .values import json_text, json_value, maybe_moment, micros, moment, string_list
 
 if TYPE_CHECKING:
+    from rememberd.ports.jobs import Cancel, Claim, Enqueue, Fail, Finish, Heartbeat, Retry
+
     from .storage import Executor
     from .transaction import Reader, Row, Transaction
 
@@ -74,8 +76,8 @@ class SqlJobs:
     def __init__(self, executor: Executor) -> None:
         self._read = executor.read
 
-    async def get(self, id: str) -> Job | None:  # noqa: A002 - the noun's own word
-        return await self._read(lambda reader: _get(reader, id))
+    async def get(self, job_id: str) -> Job | None:
+        return await self._read(lambda reader: _get(reader, job_id))
 
     async def list(self, state: JobState | None, limit: int) -> list[Job]:
         values: dict[str, Any] = {"limit": limit} if state is None else {"limit": limit, "wanted": state}

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import resources
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rememberd.errors import DamagedStore
+
 from .dialect import WORDS
-from .transaction import Row
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from .transaction import Row
 
 _FILE = re.compile(r"(\d{4})_(\w+)\.sql")
-_LEDGER = "CREATE TABLE IF NOT EXISTS migrations (number {integer} NOT NULL PRIMARY KEY, name {id} NOT NULL, checksum {id} NOT NULL)"
+_LEDGER = """CREATE TABLE IF NOT EXISTS migrations (
+    number {integer} NOT NULL PRIMARY KEY, name {id} NOT NULL, checksum {id} NOT NULL
+)"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +57,7 @@ def apply_migrations(dialect: str) -> Callable[[Callable[[str, Sequence[Any]], l
 
     def apply(execute: Callable[[str, Sequence[Any]], list[Row]]) -> None:
         execute(_in_dialect(_LEDGER, dialect), ())
-        applied = {number: checksum for number, checksum in execute("SELECT number, checksum FROM migrations", ())}
+        applied: dict[int, str] = dict(execute("SELECT number, checksum FROM migrations", ()))
         ours = migrations()
         unknown = set(applied) - {migration.number for migration in ours}
         if unknown:

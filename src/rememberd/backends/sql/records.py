@@ -10,6 +10,7 @@ from sqlalchemy import ColumnElement, bindparam, func, insert, select, update
 from rememberd.errors import NotFound, ThreadTaken
 from rememberd.model import Message, Outcome, Receipt, Receipts, Role, Scope, ThreadState
 from rememberd.ports.records import Append, BeginTurn, EndTurn, Entry, Order, Touch, TurnState
+
 from .dialect import Statement, in_list, integer
 from .idempotency import FirstUse, check_same, first_uses, remember_use
 from .schema import messages, threads, turns
@@ -34,9 +35,7 @@ _MOVE_THREAD = Statement(
     .values(last_seq=integer("to_seq"), session_from=integer("from_seq"), last_used=integer("used"))
 )
 _ADD_MESSAGE = Statement(insert(messages))
-_MESSAGES = Statement(
-    select(messages).where(messages.c.tenant == bindparam("tenant"), in_list(messages.c.id, "ids"))
-)
+_MESSAGES = Statement(select(messages).where(messages.c.tenant == bindparam("tenant"), in_list(messages.c.id, "ids")))
 _TAIL = Statement(
     select(messages)
     .where(*_of_thread, messages.c.seq > integer("after"), messages.c.role != "system")
@@ -148,8 +147,8 @@ class SqlRecords:
         )
         return [message for message in map(_message, rows) if message.seq in wanted]
 
-    async def turn(self, tenant: str, id: str) -> TurnState | None:  # noqa: A002 - the noun's own word
-        return await self._read(lambda reader: _turn(reader, tenant, id))
+    async def turn(self, tenant: str, turn_id: str) -> TurnState | None:
+        return await self._read(lambda reader: _turn(reader, tenant, turn_id))
 
     async def count(self, tenant: str | None) -> int:
         if tenant is None:

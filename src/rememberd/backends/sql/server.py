@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import text
@@ -12,9 +11,12 @@ from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
 from rememberd import telemetry
 from rememberd.errors import Conflict, RememberdError, StorageFull, StorageUnavailable
+
 from .transaction import HEAD_LOCKED, Operate, Row, Work, commit_group, settle
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
     from .dialect import Statement
     from .transaction import Reader
 

@@ -6,7 +6,6 @@ import asyncio
 import queue
 import threading
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -15,9 +14,11 @@ import apsw
 
 from rememberd import telemetry
 from rememberd.errors import Conflict, DamagedStore, RememberdError, StorageFull, StorageUnavailable
+
 from .transaction import HEAD, Operate, Row, Work, commit_group, settle
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Coroutine, Sequence
     from pathlib import Path
 
     from .dialect import Statement
@@ -90,7 +91,8 @@ class SqliteTransaction(_Rows):
 
     async def run(self, statement: Statement, /, **values: Any) -> int:
         self.changed += 1
-        await self.rows(statement, **values)
+        text, bind = statement.sqlite
+        self._connection.execute(text, bind(values))
         return self._connection.changes()
 
     async def commit(self) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from rememberd.ports import api_keys as api_key_ops
 from rememberd.ports import audit as audit_ops
@@ -12,10 +11,15 @@ from rememberd.ports import holdings as holding_ops
 from rememberd.ports import jobs as job_ops
 from rememberd.ports import records as record_ops
 from rememberd.ports import vectors as vector_ops
-from rememberd.ports.storage import Write
+
 from . import api_keys, audit, feed, holdings, jobs, records, vectors
 from .migrate import apply_migrations
 from .transaction import HEAD, Operate, Reader, Row, Transaction
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from rememberd.ports.storage import Write
 
 R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)

@@ -1,4 +1,4 @@
-"""The waist between statements and executors: a transaction, a reader, and the group commit that both executors share."""
+"""The waist between statements and executors: reader, transaction, and the group commit that both share."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 from sqlalchemy import insert, select, update
 
 from rememberd.errors import RememberdError
+
 from . import schema
 from .dialect import Statement, integer
 
@@ -49,14 +50,14 @@ _MOVE_HEAD = Statement(update(schema.feed_head).where(schema.feed_head.c.id == 1
 _ADD_CHANGE = Statement(insert(schema.feed))
 
 
-async def announce(transaction: Transaction, tenant: str, noun: Noun, id: str, operation: Operation) -> int:  # noqa: A002
+async def announce(transaction: Transaction, tenant: str, noun: Noun, thing: str, operation: Operation) -> int:
     """Append a change to the feed; answers its position.
 
     Writers are serial from the first statement to the commit, so positions are in commit order.
     """
     transaction.position += 1
     await transaction.run(
-        _ADD_CHANGE, position=transaction.position, tenant=tenant, noun=noun, id=id, operation=operation
+        _ADD_CHANGE, position=transaction.position, tenant=tenant, noun=noun, id=thing, operation=operation
     )
     return transaction.position
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import bindparam, delete, insert, select
 
 from rememberd.ports.vectors import PutVectors, Vector
+
 from .dialect import Statement, in_list
 from .schema import vectors
 from .transaction import announce

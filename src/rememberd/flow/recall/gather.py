@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from rememberd.errors import RememberdError
+from rememberd.flow.tail import unapplied
 from rememberd.model import MemoryItem, Message
 from rememberd.ports.index import Candidates, Search
-from rememberd.flow.tail import unapplied
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rememberd.model.change import Noun
     from rememberd.ports.index import Index
     from rememberd.ports.storage import Storage
+
     from .plan import Plan
 
 _PROPOSALS = 200
@@ -92,5 +93,3 @@ def _may_answer(thing: Message | MemoryItem, plan: Plan) -> bool:
     if isinstance(thing, MemoryItem) and (thing.expired_at(plan.clock) or not thing.holds_at(plan.now)):
         return False
     return plan.query.filters.admits(thing)
-
-

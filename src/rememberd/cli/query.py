@@ -1,0 +1,35 @@
+"""rememberd query: recall what bears on a text."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from rememberd.client.wire import query_answer
+
+from .command import command
+from .options import Address, Filter, Place, filters_of
+from .output import Output
+from .pictures import recalled
+
+
+@command
+async def query(
+    text: Annotated[str, typer.Argument(help="What to recall for.")],
+    place: Place,
+    address: Address,
+    output: Output,
+    k: Annotated[int, typer.Option("--k", "-k", help="How many hits to show.")] = 10,
+    budget: Annotated[int, typer.Option("--budget", help="Tokens that the context may have.")] = 1500,
+    only: Filter = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show the parts of each score, the reasons, and the context.")
+    ] = False,
+) -> None:
+    """Recall what bears on a text: the best hits first and, with --explain, the context packed into the budget."""
+    async with place.connect() as memory:
+        context = await memory.query(address.scope, text, k=k, budget=budget, filters=filters_of(only), explain=explain)
+    output.show(query_answer(context), *recalled(context, explain=explain))
+    for missing in context.degraded:
+        output.note(f"degraded: {missing}")

@@ -1,0 +1,108 @@
+"""The operator's verbs on a server elsewhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import msgspec
+
+from rememberd.errors import NotFound, RememberdError
+from rememberd.model import ApiKey, AuditEntry, Diagnosis, Job, NewApiKey, Page, Progress, Settled, Stats
+
+from .failures import error_of_problem
+from .sending import page_parameters, query_fields
+from .wire import Problem, QueryAnswer, ShownApiKey, context_of
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from rememberd.engine import View
+    from rememberd.model import Context, JobState, Query
+
+    from .connection import Connection
+
+_answer = msgspec.json.Decoder(QueryAnswer).decode
+_stats = msgspec.json.Decoder(Stats).decode
+_settled = msgspec.json.Decoder(Settled).decode
+_audit = msgspec.json.Decoder(Page[AuditEntry]).decode
+_jobs = msgspec.json.Decoder(Page[Job]).decode
+_diagnosis = msgspec.json.Decoder(Diagnosis).decode
+_new_api_key = msgspec.json.Decoder(NewApiKey).decode
+_api_keys = msgspec.json.Decoder(Page[ShownApiKey]).decode
+
+#: How much longer than a call's own time-out its answer may take.
+_GRACE = 15.0
+
+
+class RemoteOperations:
+    def __init__(self, server: Connection) -> None:
+        self._server = server
+
+    async def query(self, tenant: str, query: Query) -> Context:
+        body = {"tenant": tenant, **query_fields(query)}
+        return context_of(_answer(await self._server.post("/v1/ops/query", body, repeatable=True)))
+
+    async def stats(self, tenant: str | None = None) -> Stats:
+        return _stats(await self._server.get("/v1/ops/stats", _tenant(tenant)))
+
+    async def settle(self, timeout: float = 30.0) -> Settled:
+        body = {"timeout": timeout}
+        return _settled(await self._server.post("/v1/settle", body, repeatable=True, timeout=timeout + _GRACE))
+
+    async def rebuild(self, view: View = "index") -> AsyncIterator[Progress]:
+        async with self._server.lines("/v1/ops/rebuild", {"view": view}) as lines:
+            async for line in lines:
+                yield _progress(line)
+
+    async def audit(self, tenant: str | None = None, *, after: str | None = None, limit: int = 50) -> Page[AuditEntry]:
+        return _audit(await self._server.get("/v1/ops/audit", [*_tenant(tenant), *page_parameters(after, limit)]))
+
+    async def jobs(self, state: JobState | None = None, limit: int = 50) -> tuple[Job, ...]:
+        asked = [*page_parameters(None, limit), *([] if state is None else [("state", state)])]
+        return _jobs(await self._server.get("/v1/ops/jobs", asked)).items
+
+    async def doctor(self) -> Diagnosis:
+        return _diagnosis(await self._server.get("/v1/ops/doctor"))
+
+    async def add_api_key(self, tenant: str | None, *, operator: bool = False) -> NewApiKey:
+        body = {"tenant": tenant, "operator": operator}
+        return _new_api_key(await self._server.post("/v1/ops/api-keys", body))
+
+    async def api_keys(self) -> tuple[ApiKey, ...]:
+        """All of them; their digests stay at home."""
+        shown = _api_keys(await self._server.get("/v1/ops/api-keys")).items
+        return tuple(
+            ApiKey(
+                id=api_key.id,
+                digest="",
+                tenant=api_key.tenant,
+                operator=api_key.operator,
+                created_at=api_key.created_at,
+                revoked_at=api_key.revoked_at,
+            )
+            for api_key in shown
+        )
+
+    async def revoke_api_key(self, api_key_id: str) -> bool:
+        try:
+            await self._server.delete(f"/v1/ops/api-keys/{quote(api_key_id, safe='')}")
+        except NotFound:
+            return False
+        return True
+
+
+def _tenant(tenant: str | None) -> list[tuple[str, str]]:
+    return [] if tenant is None else [("tenant", tenant)]
+
+
+def _progress(line: str) -> Progress:
+    """A line of a long answer. Raises the error that a last line tells of."""
+    said: dict[str, Any] = msgspec.json.decode(line)
+    if "code" in said:
+        raise _failure(said)
+    return Progress(**said)
+
+
+def _failure(said: dict[str, Any]) -> RememberdError:
+    return error_of_problem(msgspec.convert(said, Problem))

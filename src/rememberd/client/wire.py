@@ -1,0 +1,135 @@
+"""The shapes of answers on the wire that are not nouns of the model. The server writes them, the client reads them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from rememberd.errors import Fault
+from rememberd.model import ApiKey, Citation, Context, Hit, Receipt, Tokens, Turn, WindowMessage
+
+#: One encoder for both directions: compact JSON, times as RFC 3339.
+encode = msgspec.json.Encoder().encode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PackedContext:
+    """What fits the budget. ``items`` names packed hits by id where they are among the raw chunks, else in full."""
+
+    text: str
+    messages: tuple[WindowMessage, ...]
+    citations: tuple[Citation, ...]
+    items: tuple[str | Hit, ...]
+    degraded: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryAnswer:
+    """The answer to a query: the best hits, whatever the budget, and the context packed into it."""
+
+    raw_chunks: tuple[Hit, ...]
+    condensed_summary: str
+    context: PackedContext
+    tokens: Tokens
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnAnswer:
+    """A turn that has begun: the answer to its query, with its id, its thread and the receipt of its message."""
+
+    id: str
+    thread: str
+    receipt: Receipt | None
+    raw_chunks: tuple[Hit, ...]
+    condensed_summary: str
+    context: PackedContext
+    tokens: Tokens
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnd:
+    """``receipt`` is the reply's, if there was one."""
+
+    receipt: Receipt | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownApiKey:
+    """An API key as it may be shown: nothing in it lets anyone in."""
+
+    id: str
+    tenant: str | None
+    operator: bool
+    created_at: datetime
+    revoked_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """RFC 9457. ``instance`` is the request's id; ``errors`` name every fault of a request that is wrong."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    instance: str
+    code: str
+    retryable: bool
+    errors: tuple[Fault, ...] = ()
+
+
+def query_answer(context: Context) -> QueryAnswer:
+    return QueryAnswer(**_parts(context))
+
+
+def turn_answer(turn: Turn) -> TurnAnswer:
+    return TurnAnswer(id=turn.id, thread=turn.thread, receipt=turn.receipt, **_parts(turn.context))
+
+
+def context_of(answer: QueryAnswer | TurnAnswer) -> Context:
+    """The context that was answered, equal to the one the server had."""
+    hits = {hit.id: hit for hit in answer.raw_chunks}
+    packed = answer.context
+    return Context(
+        text=packed.text,
+        items=tuple(hits[item] if isinstance(item, str) else item for item in packed.items),
+        raw=answer.raw_chunks,
+        citations=packed.citations,
+        messages=packed.messages,
+        tokens=answer.tokens,
+        degraded=packed.degraded,
+    )
+
+
+def turn_of(answer: TurnAnswer) -> Turn:
+    return Turn(answer.id, answer.thread, answer.receipt, context_of(answer))
+
+
+def shown(api_key: ApiKey) -> ShownApiKey:
+    return ShownApiKey(
+        id=api_key.id,
+        tenant=api_key.tenant,
+        operator=api_key.operator,
+        created_at=api_key.created_at,
+        revoked_at=api_key.revoked_at,
+    )
+
+
+def _parts(context: Context) -> dict[str, Any]:
+    hits = {hit.id: hit for hit in context.raw}
+    packed = PackedContext(
+        text=context.text,
+        messages=context.messages,
+        citations=context.citations,
+        items=tuple(item.id if hits.get(item.id) == item else item for item in context.items),
+        degraded=context.degraded,
+    )
+    return {
+        "raw_chunks": context.raw,
+        "condensed_summary": context.text,
+        "context": packed,
+        "tokens": context.tokens,
+    }

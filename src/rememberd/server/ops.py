@@ -1,0 +1,79 @@
+"""/v1/ops: the operator's calls, over all users of a tenant or over the whole store."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+from fastapi import APIRouter, Query
+from starlette.responses import Response, StreamingResponse
+
+from rememberd.client.wire import QueryAnswer, encode, query_answer
+from rememberd.errors import RememberdError
+from rememberd.model import AuditEntry, Diagnosis, Job, Page, Progress, Stats
+
+from .answers import answer, whole_list
+from .asked import AuditAsked, JobsAsked, StatsAsked
+from .bodies import RebuildBody, TenantQueryBody
+from .call import Call
+from .problems import problem_of
+from .route import OperatorRoute
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+
+router = APIRouter(prefix="/v1/ops", tags=["operate"], route_class=OperatorRoute)
+
+_NDJSON = "application/x-ndjson"
+_PROGRESS: dict[int | str, dict[str, Any]] = {
+    200: {"description": "How far the work has come, one line each.", "content": {_NDJSON: {}}}
+}
+
+
+@router.post("/query", response_model=QueryAnswer)
+async def query(call: Call, body: TenantQueryBody) -> Response:
+    """As /v1/query, over all users of a tenant."""
+    return answer(query_answer(await call.engine.operate.query(call.tenant(body.tenant), body.asked())))
+
+
+@router.get("/stats", response_model=Stats)
+async def stats(call: Call, asked: Annotated[StatsAsked, Query()]) -> Response:
+    """What a tenant holds, or the whole store."""
+    return answer(await call.engine.operate.stats(asked.tenant))
+
+
+@router.post("/rebuild", response_class=StreamingResponse, responses=_PROGRESS)
+async def rebuild(call: Call, body: RebuildBody | None = None) -> Response:
+    """Make a view again from storage. A line is a progress; a failure on the way is a last line, a problem."""
+    steps = call.engine.operate.rebuild((body or RebuildBody()).view)
+    first = await anext(steps, None)
+    return StreamingResponse(_lines(first, steps, call.scope["request_id"]), media_type=_NDJSON)
+
+
+@router.get("/audit", response_model=Page[AuditEntry])
+async def audit(call: Call, asked: Annotated[AuditAsked, Query()]) -> Response:
+    """Who did what, the latest first."""
+    return answer(await call.engine.operate.audit(asked.tenant, after=asked.after, limit=asked.limit))
+
+
+@router.get("/jobs", response_model=Page[Job])
+async def jobs(call: Call, asked: Annotated[JobsAsked, Query()]) -> Response:
+    """Background work."""
+    return whole_list(await call.engine.operate.jobs(asked.state, asked.limit))
+
+
+@router.get("/doctor", response_model=Diagnosis)
+async def doctor(call: Call) -> Response:
+    """Each check with its cure, each setting with its origin."""
+    return answer(await call.engine.operate.doctor())
+
+
+async def _lines(first: Progress | None, rest: AsyncIterator[Progress], request_id: str) -> AsyncIterator[bytes]:
+    if first is None:
+        return
+    yield encode(first) + b"\n"
+    try:
+        async for progress in rest:
+            yield encode(progress) + b"\n"
+    except RememberdError as failure:
+        yield bytes(problem_of(failure, request_id).body) + b"\n"
