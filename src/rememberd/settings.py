@@ -10,7 +10,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import yaml
+import msgspec
 
 from .errors import SettingsError
 from .model import Policy, SettingValue, WindowRule
@@ -196,8 +196,8 @@ def _from_variables(variables: Mapping[str, str]) -> dict[str, str]:
 
 def _read_yaml(path: Path) -> dict[str, Any]:
     try:
-        tree = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
-    except (yaml.YAMLError, OSError, UnicodeError) as error:
+        tree = msgspec.yaml.decode(path.read_bytes()) or {}
+    except (msgspec.DecodeError, OSError, UnicodeError) as error:
         raise SettingsError(f"{path} cannot be read: {error}") from error
     if not isinstance(tree, dict):
         raise SettingsError(f"{path} must be a table of settings")

@@ -63,7 +63,12 @@ def owner_of(folder: Path) -> OwnerCard | None:
 
 
 async def open_folder(
-    folder: Path | str, settings: Settings | None = None, *, clock: Clock = now, ids: Ids = new_id
+    folder: Path | str,
+    settings: Settings | None = None,
+    *,
+    clock: Clock = now,
+    ids: Ids = new_id,
+    will_serve: bool = False,
 ) -> Opened:
     """Own a folder and open the store in it. Raises ``FolderInUse`` if another process owns it."""
     from .backends.folder.index import FolderIndex
@@ -73,7 +78,7 @@ async def open_folder(
 
     folder = Path(folder)
     settings = settings or load_settings()
-    ownership = Ownership.take(folder)
+    ownership = Ownership.take(folder, will_serve=will_serve)
     try:
         executor = SqliteExecutor(folder / "memory.db", synchronous=settings.text("database.synchronous"))
         storage = await SqlStorage.open(executor)

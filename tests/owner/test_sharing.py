@@ -57,7 +57,7 @@ def test_everyone_works_through_a_serving_owner(owner: Server) -> None:
 def test_a_second_server_is_told_where_the_first_is(owner: Server, shell: Shell) -> None:
     ended = shell("serve", "--data", str(owner.folder / "memory"), "--port", "0")
     assert ended.code == 6
-    assert f"served already at {owner.url}" in ended.err
+    assert f"is served at {owner.url}" in ended.err
 
 
 def test_only_the_owners_user_may_read_its_card(owner: Server) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import apsw
 import pytest
@@ -13,6 +13,9 @@ from rememberd.errors import StorageUnavailable, ThreadTaken
 from rememberd.model import Scope
 from rememberd.ports.records import Append, EndTurn, Entry
 from tests.conftest import Store, plain_settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def test_a_refused_call_does_not_touch_its_neighbours(store: Store) -> None:

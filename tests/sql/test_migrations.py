@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import apsw
 import pytest
@@ -17,6 +17,9 @@ from rememberd.backends.sql.sqlite import SqliteExecutor
 from rememberd.backends.sql.storage import SqlStorage
 from rememberd.errors import DamagedStore
 from tests import postgres
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 Shape = dict[str, dict[str, tuple[bool, bool]]]
 
@@ -36,7 +39,7 @@ def test_the_sum_of_the_migrations_is_the_schema_on_sqlite(tmp_path: Path) -> No
     connection = apsw.Connection(str(tmp_path / "memory.db"))
     made: Shape = {}
     for (table,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'"):
-        columns = connection.execute("SELECT name, \"notnull\", pk FROM pragma_table_info(?)", [table])
+        columns = connection.execute('SELECT name, "notnull", pk FROM pragma_table_info(?)', [table])
         made[table] = {name: (not notnull, bool(pk)) for name, notnull, pk in columns}
     made.pop("migrations")
     assert made == SCHEMA

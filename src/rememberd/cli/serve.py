@@ -7,7 +7,6 @@ import secrets
 import signal
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -15,7 +14,7 @@ import uvicorn
 from uvicorn.loops.auto import auto_loop_factory
 
 from rememberd import wiring
-from rememberd.errors import FolderInUse, SettingsError
+from rememberd.errors import SettingsError
 from rememberd.server import Gate, Limits, create_app
 from rememberd.settings import Settings, load_settings
 
@@ -81,14 +80,7 @@ async def _serve(settings: Settings, on_server: str | None, output: Output) -> N
 async def _open(settings: Settings, on_server: str | None) -> wiring.Opened:
     if on_server is not None:
         return await wiring.open_server(on_server, settings)
-    folder = Path(settings.text("data.folder"))
-    try:
-        return await wiring.open_folder(folder, settings)
-    except FolderInUse as failure:
-        card = wiring.owner_of(folder)
-        if card is None or card.url is None:
-            raise
-        raise FolderInUse(f"{folder} is served already at {card.url}, by process {card.pid}") from failure
+    return await wiring.open_folder(settings.text("data.folder"), settings, will_serve=True)
 
 
 async def _is_keyless(engine: LocalEngine, settings: Settings, listening: Listening) -> bool:
@@ -106,7 +98,9 @@ async def _is_keyless(engine: LocalEngine, settings: Settings, listening: Listen
 async def _symptoms(engine: LocalEngine) -> list[str]:
     diagnosis = await engine.operate.doctor()
     return [
-        f"{finding.check}: {finding.detail}; {finding.cure}" for finding in diagnosis.findings if finding.state != "ok"
+        "; ".join(filter(None, (f"{finding.check}: {finding.detail}", finding.cure)))
+        for finding in diagnosis.findings
+        if finding.state != "ok"
     ]
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rememberd.model import Message, Query
 
 _WINDOW_SHARE = 0.5
+_PER_MESSAGE = 4  # what a chat message costs besides its content
 _HEADINGS = {True: "相关记忆：", False: "Relevant memories:"}
 
 
@@ -39,7 +40,9 @@ def fit(query: Query, ranking: Sequence[Hit], window: Sequence[Message], degrade
         cited.append(hit)
         used += cost
     text = "\n".join(lines) if cited else ""
-    raw = sum(estimate(hit.text) for hit in ranking) + sum(estimate(message.content) for message in window)
+    raw = sum(_cost(message) for message in window)
+    if ranking:
+        raw += estimate(heading) + sum(estimate(_line(i, hit)) + 1 for i, hit in enumerate(ranking, 1))
     return Context(
         text=text,
         items=tuple(cited),
@@ -55,12 +58,16 @@ def _newest(window: Sequence[Message], budget: int) -> tuple[list[Message], int]
     kept: list[Message] = []
     spent = 0
     for message in reversed(window):
-        cost = estimate(message.content) + 4
+        cost = _cost(message)
         if spent + cost > budget:
             break
         kept.append(message)
         spent += cost
     return kept[::-1], spent
+
+
+def _cost(message: Message) -> int:
+    return estimate(message.content) + _PER_MESSAGE
 
 
 def _line(number: int, hit: Hit) -> str:

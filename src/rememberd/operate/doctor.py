@@ -33,9 +33,7 @@ async def examine(parts: Parts) -> Diagnosis:
                     check=check, state="broken", detail=failure.detail, cure="see the log; try again when it answers"
                 )
             )
-    findings += [
-        Finding(check=part, state="warning", detail="not available", cure=cure) for part, cure in parts.missing.items()
-    ]
+    findings += [Finding(check=part, state="warning", detail=symptom) for part, symptom in parts.missing.items()]
     return Diagnosis(findings=tuple(findings), settings=parts.settings)
 
 

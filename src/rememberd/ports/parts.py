@@ -27,7 +27,7 @@ def _nobody(*, hurry: bool = False) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """``missing`` names what recall has to do without, and the cure."""
+    """``missing`` names what recall has to do without, and what that means."""
 
     storage: Storage
     windows: Windows
@@ -42,4 +42,4 @@ class Parts:
 
     @property
     def degraded(self) -> tuple[str, ...]:
-        return tuple(f"{part}: {cure}" for part, cure in self.missing.items())
+        return tuple(f"{part}: {symptom}" for part, symptom in self.missing.items())

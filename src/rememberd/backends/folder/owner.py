@@ -20,9 +20,13 @@ _CARD = "owner.json"
 
 @dataclass(frozen=True, slots=True)
 class OwnerCard:
-    """What an owner tells about itself; ``token`` opens its server to whoever may read the folder."""
+    """What an owner tells about itself; ``token`` opens its server to whoever may read the folder.
+
+    An owner that ``will_serve`` is worth waiting for until its ``url`` is known.
+    """
 
     pid: int
+    will_serve: bool = False
     url: str | None = None
     token: str | None = None
 
@@ -33,13 +37,13 @@ class Ownership:
     The operating system lets go of the lock when the process dies, however it dies.
     """
 
-    def __init__(self, folder: Path, lock: int) -> None:
+    def __init__(self, folder: Path, lock: int, *, will_serve: bool) -> None:
         self._folder = folder
         self._lock = lock
-        self._introduce(OwnerCard(os.getpid()))
+        self._introduce(OwnerCard(os.getpid(), will_serve))
 
     @classmethod
-    def take(cls, folder: Path) -> Ownership:
+    def take(cls, folder: Path, *, will_serve: bool = False) -> Ownership:
         """Become the owner. Raises ``FolderInUse`` if another process is."""
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -50,17 +54,12 @@ class Ownership:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             os.close(lock)
-            card = owner_of(folder)
-            who = f"process {card.pid}" if card else "another process"
-            raise FolderInUse(
-                f"{folder} is in use by {who}, which does not serve it; end it, or share the folder with "
-                f"`rememberd serve --data {folder}`"
-            ) from error
-        return cls(folder, lock)
+            raise FolderInUse(_in_use(folder, owner_of(folder))) from error
+        return cls(folder, lock, will_serve=will_serve)
 
     def serve_at(self, url: str, token: str) -> None:
         """Tell others where to find this owner's server."""
-        self._introduce(OwnerCard(os.getpid(), url, token))
+        self._introduce(OwnerCard(os.getpid(), True, url, token))
 
     def release(self) -> None:
         if self._lock >= 0:
@@ -82,3 +81,10 @@ def owner_of(folder: Path) -> OwnerCard | None:
         return msgspec.json.decode((folder / _CARD).read_bytes(), type=OwnerCard)
     except (OSError, msgspec.MsgspecError):
         return None
+
+
+def _in_use(folder: Path, card: OwnerCard | None) -> str:
+    who = f"process {card.pid}" if card else "another process"
+    if card and card.url:
+        return f"{folder} is served at {card.url} by {who}"
+    return f"{folder} is in use by {who}; end it, or let it be shared with `rememberd serve --data {folder}`"

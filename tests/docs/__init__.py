@@ -1,0 +1,3 @@
+"""The documentation, executed."""
+
+from __future__ import annotations
