@@ -67,6 +67,7 @@ TABLE: dict[tuple[str, str], tuple[Callable[[Things], dict[str, Any]], tuple[int
     ("GET", "/healthz"): (_asked(), OF_EVERYONE),
     ("GET", "/readyz"): (_asked(), OF_EVERYONE),
     ("GET", "/docs"): (_asked(), OF_EVERYONE),
+    ("GET", "/docs/{file}"): (_asked(), OF_EVERYONE),
     ("GET", "/openapi.json"): (_asked(), OF_EVERYONE),
 }
 
@@ -106,7 +107,9 @@ def test_each_caller_is_answered_as_the_table_says(
     request, expected = TABLE[method, path]
     for caller, status in zip(CALLERS, expected, strict=True):
         things = _fresh(locked, tokens["operator"])
-        where = path.format(memory_id=things.memory, turn_id=things.turn, api_key_id=things.api_key)
+        where = path.format(
+            memory_id=things.memory, turn_id=things.turn, api_key_id=things.api_key, file="swagger-ui.css"
+        )
         answer = locked.call(method, where, token=tokens[caller], **request(things))
         seen = "ok" if answer.is_success else answer.status_code
         assert seen == status, f"{caller}: {answer.status_code} {answer.text}"
