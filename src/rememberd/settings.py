@@ -16,6 +16,7 @@ from .errors import SettingsError
 from .model import Policy, SettingValue, WindowRule
 
 _PREFIX = "REMEMBERD_"
+_CONFIG = "REMEMBERD_CONFIG"
 _DEFAULT_FILE = Path("config/memory.yaml")
 
 
@@ -110,7 +111,7 @@ def load_settings(
     Raises ``SettingsError`` for an unknown name or a value of the wrong kind.
     """
     environment = os.environ if environment is None else environment
-    chosen = file or environment.get(_PREFIX + "CONFIG")
+    chosen = file or environment.get(_CONFIG)
     path = Path(chosen) if chosen else _DEFAULT_FILE
     if chosen and not path.is_file():
         raise SettingsError(f"there is no settings file {path}")
@@ -120,8 +121,8 @@ def load_settings(
     origins = dict.fromkeys(TABLE, "default")
     layers: list[tuple[str, Mapping[str, Any]]] = [
         (str(path), _flat(written, str(path))),
-        (".env", _from_variables(_read_dotenv(dotenv))),
-        ("environment", _from_variables(environment)),
+        (".env", _from_variables(_read_dotenv(dotenv), ".env")),
+        ("environment", _from_variables(environment, "environment")),
         ("call", {name: value for name, value in (given or {}).items() if value is not None}),
     ]
     for origin, layer in layers:
@@ -185,7 +186,13 @@ def _flat(tree: Mapping[str, Any], origin: str, prefix: str = "") -> dict[str, A
     return flat
 
 
-def _from_variables(variables: Mapping[str, str]) -> dict[str, str]:
+def _from_variables(variables: Mapping[str, str], origin: str) -> dict[str, str]:
+    known = {variable for setting in TABLE.values() for variable in setting.variables} | {_CONFIG}
+    for variable in variables:
+        if variable.startswith(_PREFIX) and variable not in known:
+            close = difflib.get_close_matches(variable, known, n=1)
+            hint = f"; did you mean {close[0]}?" if close else ""
+            raise SettingsError(f"{origin}: {variable} is not a setting{hint}")
     return {
         name: variables[variable]
         for name, setting in TABLE.items()

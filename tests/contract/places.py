@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TypeAlias
 
 import pytest
-from tests import postgres
 
 from rememberd.backends.folder.index import FolderIndex
 from rememberd.backends.reference import ReferencePlace
@@ -18,6 +17,7 @@ from rememberd.backends.sql.sqlite import SqliteExecutor
 from rememberd.backends.sql.storage import SqlStorage
 from rememberd.conformance import AnyPlace
 from rememberd.wiring import server_url
+from tests import postgres
 
 #: Makes a place in a folder of its own, and clears it away at the end; servers are started and stopped here.
 MakePlace: TypeAlias = Callable[[Path], AbstractContextManager[AnyPlace]]

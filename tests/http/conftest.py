@@ -1,4 +1,4 @@
-"""A server in process, and one on loopback, over the reference backend."""
+"""A server in process, on every storage, and one on loopback."""
 
 from __future__ import annotations
 
@@ -15,9 +15,12 @@ from fastapi import FastAPI
 
 from rememberd import wiring
 from rememberd.server import Gate, create_app
+from tests import postgres
+from tests.conftest import plain_settings
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterator
+    from pathlib import Path
 
 
 R = TypeVar("R")
@@ -29,9 +32,9 @@ OWNER_TOKEN = "the owner's own token"
 class House:
     """An engine, the app around it, and the loop that both live on."""
 
-    def __init__(self, gate: Gate) -> None:
+    def __init__(self, gate: Gate, kind: str, folder: Path) -> None:
         self._runner = asyncio.Runner()
-        self.engine = self.run(wiring.open_reference()).engine
+        self.engine = self.run(_opening(kind, folder)).engine
         self.app = create_app(self.engine, gate=gate)
         self.transport = httpx2.ASGITransport(self.app)
         self._http = httpx2.AsyncClient(transport=self.transport, base_url="http://localhost")
@@ -68,31 +71,44 @@ class Served:
     app: FastAPI
 
 
+def _opening(kind: str, folder: Path) -> Coroutine[Any, Any, wiring.Opened]:
+    if kind == "folder":
+        return wiring.open_folder(folder, plain_settings(database__synchronous="OFF"))
+    return wiring.open_server(postgres.server().fresh_database(), plain_settings())
+
+
+@pytest.fixture(params=["folder", pytest.param("postgresql", marks=pytest.mark.integration)])
+def kind(request: pytest.FixtureRequest) -> str:
+    """The storage underneath: the API is the same on each."""
+    chosen: str = request.param
+    return chosen
+
+
 @pytest.fixture
-def house() -> Iterator[House]:
+def house(kind: str, tmp_path: Path) -> Iterator[House]:
     """Everyone may come in."""
-    house = House(KEYLESS)
+    house = House(KEYLESS, kind, tmp_path)
     yield house
     house.close()
 
 
 @pytest.fixture
-def locked() -> Iterator[House]:
+def locked(kind: str, tmp_path: Path) -> Iterator[House]:
     """Only with an API key."""
-    house = House(Gate(keyless=False, owner_token=OWNER_TOKEN))
+    house = House(Gate(keyless=False, owner_token=OWNER_TOKEN), kind, tmp_path)
     yield house
     house.close()
 
 
 @pytest.fixture
-def served() -> Iterator[Served]:
+def served(tmp_path: Path) -> Iterator[Served]:
     listening = socket.socket(proto=socket.IPPROTO_TCP)  # named, or asyncio leaves Nagle's algorithm on
     listening.bind(("127.0.0.1", 0))
     began = threading.Event()
     parts: list[Any] = []
 
     async def serve() -> None:
-        engine = (await wiring.open_reference()).engine
+        engine = (await _opening("folder", tmp_path)).engine
         app = create_app(engine, gate=KEYLESS)
         server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="off"))
         parts.extend((app, server))

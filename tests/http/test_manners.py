@@ -14,13 +14,14 @@ from .conftest import House
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 SAID = {"thread": "t", "messages": [{"role": "user", "content": "tea"}, {"role": "assistant", "content": "coffee"}]}
 
 
 @pytest.fixture
-def at_home() -> Iterator[House]:
-    house = House(Gate(keyless=True, hosts=frozenset(("localhost", "127.0.0.1", "::1"))))
+def at_home(tmp_path: Path) -> Iterator[House]:
+    house = House(Gate(keyless=True, hosts=frozenset(("localhost", "127.0.0.1", "::1"))), "folder", tmp_path)
     yield house
     house.close()
 

@@ -160,3 +160,18 @@ def test_a_bad_memory_is_refused_and_nothing_is_stored(store: Store, pointer: st
         store.run(_lin(store).add(**fields))  # type: ignore[arg-type]
     assert [fault.pointer for fault in refused.value.faults] == [pointer]
     assert store.run(_lin(store).list()).items == ()
+
+
+def test_a_kind_that_is_not_indexed_is_never_recalled(store: Store) -> None:
+    lin = _lin(store)
+    store.run(lin.add("an umbrella in a scratch note", kind="scratch"))
+    assert _recalled(store, "umbrella") == []
+    assert _recalled(store, "umbrella", as_of=store.clock.forward(minutes=1)) == []
+    assert len(store.run(lin.list()).items) == 1
+
+
+def test_a_question_about_the_past_does_not_see_the_present_window(store: Store) -> None:
+    lin = store.memory.of(user="lin", thread="t")
+    store.run(lin.ingest("hello"))
+    assert store.run(lin.query("hello")).messages
+    assert store.run(lin.query("hello", as_of=store.clock.now - timedelta(days=1))).messages == ()

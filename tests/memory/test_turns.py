@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rememberd.errors import InvalidRequest
+from rememberd.errors import Conflict, InvalidRequest
 
 if TYPE_CHECKING:
     from rememberd.memory import TurnHandle
@@ -92,4 +92,14 @@ def test_a_bad_message_is_the_callers_mistake_and_is_raised(store: Store) -> Non
             pytest.fail("the block ran")
 
     with pytest.raises(InvalidRequest):
+        store.run(converse())
+
+
+def test_a_second_reply_that_differs_is_refused_in_words_of_the_turn(store: Store) -> None:
+    async def converse() -> None:
+        async with store.memory.of(user="lin").turn("hello") as turn:
+            await turn.reply("hi")
+            await turn.reply("something else")
+
+    with pytest.raises(Conflict, match="this turn was replied to already"):
         store.run(converse())

@@ -67,3 +67,25 @@ def test_a_locked_database_is_unavailable_and_comes_back(tmp_path: Path, monkeyp
     assert [message.seq for message in store.run(lin.history()).items] == [2, 1]
     other.close()
     store.close()
+
+
+def test_a_database_that_was_removed_under_us_takes_no_more_writes(tmp_path: Path) -> None:
+    store = Store("folder", tmp_path / "memory", plain_settings())
+    lin = store.memory.of(user="lin", thread="t")
+    store.run(lin.ingest("before"))
+    (tmp_path / "memory").rename(tmp_path / "elsewhere")
+    with pytest.raises(StorageUnavailable, match="moved or removed"):
+        store.run(lin.ingest("into nowhere"))
+    (tmp_path / "elsewhere").rename(tmp_path / "memory")
+    assert store.run(lin.ingest("after")).receipts[0].seq == 2
+    store.close()
+
+
+def test_a_closed_store_says_so(store: Store) -> None:
+    lin = store.memory.of(user="lin", thread="t")
+    store.run(store.memory.close())
+    with pytest.raises(StorageUnavailable):
+        store.run(lin.ingest("too late"))
+    assert store.run(lin.query("anything")).degraded
+    with pytest.raises(StorageUnavailable):
+        store.run(lin.history(search="anything"))

@@ -28,5 +28,6 @@ async def history(
     async with place.connect() as memory:
         page = await memory.history(address.scope, limit=limit, order=order, after=after, search=search)
     output.show(page, messages_table(page.items))
+    address.note_if_nobody(output, found=bool(page.items))
     if page.next is not None:
         output.note(f"more: --after {page.next}")

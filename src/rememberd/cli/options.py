@@ -15,6 +15,8 @@ from rememberd.settings import Settings, load_settings
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from .output import Output
+
 ConfigFile = Annotated[
     Path | None, typer.Option("--config", metavar="FILE", help="The settings file. [config/memory.yaml]")
 ]
@@ -67,6 +69,11 @@ class Address:
     @property
     def scope(self) -> Scope:
         return Scope(self.tenant, self.user, self.agent, self.thread)
+
+    def note_if_nobody(self, output: Output, *, found: bool) -> None:
+        """Nothing found without a user is what newcomers trip over."""
+        if not found and self.user is None:
+            output.note("only what belongs to no user was looked at; say whose memory with --user")
 
 
 def by_key(pairs: Sequence[str] | None, option: str) -> dict[str, list[str]]:

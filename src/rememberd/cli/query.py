@@ -31,5 +31,6 @@ async def query(
     async with place.connect() as memory:
         context = await memory.query(address.scope, text, k=k, budget=budget, filters=filters_of(only), explain=explain)
     output.show(query_answer(context), *recalled(context, explain=explain))
+    address.note_if_nobody(output, found=bool(context.raw))
     for missing in context.degraded:
         output.note(f"degraded: {missing}")

@@ -49,6 +49,7 @@ class FolderIndex:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="rememberd-index")
         self._path = path
         self._connection: apsw.Connection | None = None
+        self._closed = False
 
     async def watermark(self) -> int:
         def look(connection: apsw.Connection) -> int:
@@ -90,6 +91,10 @@ class FolderIndex:
         return await self._run(digest)
 
     async def close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+
         def close() -> None:
             if self._connection is not None:
                 self._connection.close()
@@ -99,6 +104,9 @@ class FolderIndex:
         self._thread.shutdown(wait=True)
 
     async def _run(self, use: Callable[[apsw.Connection], T]) -> T:
+        if self._closed:
+            raise StorageUnavailable("the index is closed")
+
         def run() -> T:
             try:
                 if self._connection is None:

@@ -112,6 +112,7 @@ class SqliteExecutor:
     def __init__(self, path: Path, *, synchronous: str = "FULL", readers: int = 4) -> None:
         self._path = path
         self._writer = connect(path, synchronous=synchronous)
+        self._inode = path.stat().st_ino
         self._queue: queue.SimpleQueue[Work | None] = queue.SimpleQueue()
         self._soon: deque[Work] = deque()
         self._flush_due = False
@@ -227,7 +228,18 @@ class SqliteExecutor:
                 loop.call_soon_threadsafe(settle, works, failure)
 
     async def _begin(self) -> SqliteTransaction:
+        if not self._is_in_place():
+            raise StorageUnavailable(
+                f"{self._path} was moved or removed while it was in use; put it back or start again"
+            )
         return SqliteTransaction(self._writer)
+
+    def _is_in_place(self) -> bool:
+        """A file that was removed could still be written to, and all of it would be lost."""
+        try:
+            return self._path.stat().st_ino == self._inode
+        except OSError:
+            return False
 
     def _abandon(self) -> None:
         if self._writer.in_transaction:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rememberd.errors import RememberdError
 from rememberd.flow.tail import unapplied
-from rememberd.model import MemoryItem, Message
+from rememberd.model import KINDS, MemoryItem, Message
 from rememberd.ports.index import Candidates, Search
 
 if TYPE_CHECKING:
@@ -85,11 +85,15 @@ def _admitted(things: Sequence[Message | MemoryItem], plan: Plan) -> tuple[Messa
     return tuple(thing for thing in things if thing.id not in plan.exclude and _may_answer(thing, plan))
 
 
+def _is_recalled(item: MemoryItem, plan: Plan) -> bool:
+    return KINDS[item.kind].indexed and item.holds_at(plan.now) and not item.expired_at(plan.clock)
+
+
 def _may_answer(thing: Message | MemoryItem, plan: Plan) -> bool:
     if thing.tenant != plan.scope.tenant:
         return False
     if not plan.everyone and not plan.scope.sees(thing.user, thing.agent):
         return False
-    if isinstance(thing, MemoryItem) and (thing.expired_at(plan.clock) or not thing.holds_at(plan.now)):
+    if isinstance(thing, MemoryItem) and not _is_recalled(thing, plan):
         return False
     return plan.query.filters.admits(thing)

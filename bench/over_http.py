@@ -1,6 +1,6 @@
 """What HTTP adds: processor time of a call over HTTP, of the same call in process, and of a bare echo.
 
-    python -m bench.http [--calls 2000] [--rounds 3]
+    python -m bench.over_http [--calls 2000] [--rounds 3]
 
 The client and the server are processes of their own; only the server's processor time counts, and every case
 is asked at the same pace, one request at a time. The best round counts.
@@ -16,20 +16,23 @@ import multiprocessing
 import socket
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
-from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import uvicorn
 import uvloop
 from starlette.applications import Starlette
-from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from rememberd import Memory, Scope, wiring
 from rememberd.server import Gate, create_app
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from multiprocessing.connection import Connection
+
+    from starlette.requests import Request
 
 TEXT = "forty words or so make a message that somebody might really have said to an agent in the course of a day, " * 2
 SCOPE = Scope(user="lin", thread="t-1")
