@@ -58,7 +58,7 @@ clean: ## remove everything that set-up made
 
 UV := $(shell command -v uv || echo .uv/bin/uv)
 UV_READY := $(if $(filter .uv/bin/uv,$(UV)),.uv/bin/uv,)
-COMPILE = $(UV) pip compile -q --universal --python-version 3.11 --extra postgres \
+COMPILE = $(UV) pip compile -q --universal --python-version 3.11 --extra models --extra postgres \
 	--generate-hashes --no-emit-index-url --no-header --no-annotate
 INSTALL = $(UV) pip install -q --compile-bytecode --python $(BIN)/python
 

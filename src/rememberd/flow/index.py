@@ -6,17 +6,18 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from rememberd.language.segment import terms
-from rememberd.model import KINDS, MESSAGE
+from rememberd.model import KINDS, MESSAGE, Message
 from rememberd.ports.index import Document, Gone
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rememberd.model import Change, MemoryItem, Message
+    from rememberd.model import Change, MemoryItem
     from rememberd.ports.index import Index
     from rememberd.ports.storage import Storage
 
 BATCH = 500
+_SLICE = 8
 
 
 async def apply_next(storage: Storage, index: Index, batch: int = BATCH) -> int:
@@ -40,26 +41,34 @@ async def documents(storage: Storage, changes: Sequence[Change]) -> list[Documen
         for vector in await storage.vectors.get(tenant, [id_ for _, id_ in latest]):
             vectors.setdefault((vector.noun, vector.id), {})[vector.lane] = vector.data
         indexed = [item for item in items if KINDS[item.kind].indexed]
-        found = await asyncio.to_thread(_documents, messages, indexed, vectors)
+        found = await _documents(messages, indexed, vectors)
         present = {(document.noun, document.id) for document in found}
         made += found
         made += [Gone(tenant, noun, id_) for (noun, id_) in latest if (noun, id_) not in present]  # type: ignore[arg-type]
     return made
 
 
-def _documents(
+async def _documents(
     messages: Sequence[Message], items: Sequence[MemoryItem], vectors: Mapping[tuple[str, str], Mapping[str, bytes]]
 ) -> list[Document]:
-    return [_of_message(message, vectors.get(("message", message.id), {})) for message in messages] + [
-        _of_item(item, vectors.get(("memory", item.id), {})) for item in items
-    ]
+    """Segmenting takes time; others get their turn in between."""
+    made: list[Document] = []
+    things: list[Message | MemoryItem] = [*messages, *items]
+    for i, thing in enumerate(things, 1):
+        if isinstance(thing, Message):
+            made.append(_of_message(thing, vectors.get(("message", thing.id), {})))
+        else:
+            made.append(_of_item(thing, vectors.get(("memory", thing.id), {})))
+        if i % _SLICE == 0:
+            await asyncio.sleep(0)
+    return made
 
 
 def _of_message(message: Message, vectors: Mapping[str, bytes]) -> Document:
     return Document(
         noun="message", id=message.id, tenant=message.tenant, user=message.user, agent=message.agent,
-        thread=message.thread, kind=MESSAGE, role=message.role, topic=None, domain=None, source=None, at=message.at,
-        terms=tuple(terms(message.content)), metadata=message.metadata, vectors=vectors,
+        thread=message.thread, seq=message.seq, kind=MESSAGE, role=message.role, topic=None, domain=None, source=None,
+        at=message.at, terms=tuple(terms(message.content)), metadata=message.metadata, vectors=vectors,
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""The index: proposes candidates; the ranking is computed elsewhere, once."""
+"""The index: proposes candidates with the evidence for them; the ranking is computed elsewhere, once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Document:
     """What the index holds of one message or memory item: ids, terms, vectors, filters; never its text.
 
     ``terms`` are words as ``language`` folds them, without spaces, repeated as often as they stand there; ``vectors``
-    have length 1.
+    have length 1. ``seq`` is the place of a message in its thread.
     """
 
     noun: Noun
@@ -32,6 +32,7 @@ class Document:
     source: str | None
     at: datetime
     terms: tuple[str, ...]
+    seq: int | None = None
     metadata: dict[str, Any] = field(default_factory=dict)
     vectors: Mapping[str, bytes] = field(default_factory=dict)
 
@@ -61,19 +62,27 @@ class Search:
     everyone: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A proposal. ``cosine`` per lane where a vector was compared; no score of words: those are weighed elsewhere."""
+    """A proposal with its evidence: how often each term of the search stands in it, how many terms it has in all,
+    the cosine per lane that both it and the search have a vector of, and where and when it was said."""
 
     noun: Noun
     id: str
+    counts: tuple[int, ...] = ()
+    length: int = 0
     cosine: Mapping[str, float] = field(default_factory=dict)
+    kind: str
+    role: str | None
+    thread: str | None
+    seq: int | None
+    at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidates:
-    """Proposals, and the statistics that weighing words takes: how many documents there are, how long they are on
-    average, and in how many each term stands."""
+    """Proposals, and the statistics that weighing words takes, over all documents in sight, filtered or not: how many
+    there are, how many terms they have on average, and in how many each term stands."""
 
     found: tuple[Candidate, ...]
     watermark: int
@@ -95,7 +104,7 @@ class Index(Protocol):
         ...
 
     async def search(self, search: Search) -> Candidates:
-        """The best proposals that the scope sees and the filters admit, words first, then vectors, then the latest.
+        """The best proposals that the scope sees and the filters admit: by words and by vectors in turns.
 
         Every document that matches is proposed while there is room within the limit.
         """

@@ -18,8 +18,13 @@ if TYPE_CHECKING:
 
     from rememberd.ports.parts import Parts
 
-_QUIET = 0.05  # callers come first: changes are followed when none came for so long,
-_PATIENCE = 0.5  # or when they have waited for so long
+# Callers come first. Changes are followed when none came for a while, or have waited for long; and then in small
+# steps with pauses, unless somebody waits for them.
+_QUIET = 0.05
+_PATIENCE = 0.5
+_STEP = 24
+_STRIDE = 500
+_PAUSES = 2.0  # times the step before
 _LOOK_AGAIN = 1.0  # other processes do not nudge
 _AFTER_FAILURE = 1.0
 
@@ -40,7 +45,9 @@ class Followers:
             wake.set()
 
     def start(self, parts: Parts) -> None:
-        steps: dict[str, Callable[[], Awaitable[int]]] = {"index": lambda: apply_next(parts.storage, parts.index)}
+        steps: dict[str, Callable[[], Awaitable[int]]] = {
+            "index": lambda: apply_next(parts.storage, parts.index, _STRIDE if self._hurry else _STEP)
+        }
         if parts.embedders:
             steps["embed"] = lambda: embed_next(parts.storage, parts.embedders)
         self._wake = {name: asyncio.Event() for name in steps}
@@ -59,8 +66,10 @@ class Followers:
         while True:
             try:
                 await self._let_callers_go_first()
+                began = time.monotonic()
                 while await step():
-                    await self._let_callers_go_first()
+                    await asyncio.sleep(0 if self._hurry else _PAUSES * (time.monotonic() - began))
+                    began = time.monotonic()
                 self._hurry = False
             except RememberdError as failure:
                 telemetry.count(f"{name}_follower_failed")

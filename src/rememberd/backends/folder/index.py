@@ -1,45 +1,54 @@
-"""The embedded index: words in SQLite's full-text table, vectors beside them, in a file that may be dropped."""
+"""The embedded index: one row per document in a file that may be dropped, and shelves of them in memory.
+
+A shelf is read when it is first searched, so opening reads nothing; the file's watermark survives a crash.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
+from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, TypeVar
+from itertools import zip_longest
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import apsw
 import msgspec
 import numpy as np
 
 from rememberd.errors import StorageUnavailable
-from rememberd.model.query import FILTERED_FIELDS, metadata_text
+from rememberd.model import Filters
 from rememberd.ports.index import Candidate, Candidates, Document, Gone, Search
 
+from .shelf import Held, Shelf, words
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
+
+    from numpy.typing import NDArray
 
 T = TypeVar("T")
 
+_FORMAT = 2  # raised when the schema or the terms change: an index of another format is dropped and made again
 _SCHEMA = """
-CREATE TABLE state (watermark INTEGER NOT NULL, documents INTEGER NOT NULL, terms INTEGER NOT NULL);
-INSERT INTO state VALUES (0, 0, 0);
+CREATE TABLE state (watermark INTEGER NOT NULL);
+INSERT INTO state VALUES (0);
 CREATE TABLE documents (
-    number INTEGER PRIMARY KEY,
-    tenant TEXT NOT NULL, noun TEXT NOT NULL, id TEXT NOT NULL,
-    user TEXT, agent TEXT, thread TEXT, kind TEXT NOT NULL, role TEXT, topic TEXT, domain TEXT, source TEXT,
-    at REAL NOT NULL, metadata TEXT NOT NULL, length INTEGER NOT NULL, digest BLOB NOT NULL
+    number INTEGER PRIMARY KEY, tenant TEXT NOT NULL, user TEXT, noun TEXT NOT NULL, id TEXT NOT NULL,
+    data BLOB NOT NULL
 );
 CREATE UNIQUE INDEX documents_id ON documents (tenant, noun, id);
-CREATE INDEX documents_user ON documents (tenant, user, at);
-CREATE VIRTUAL TABLE words USING fts5(terms, content='', contentless_delete=1, tokenize="ascii", detail=none);
-CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, row);
-CREATE TABLE vectors (
-    number INTEGER NOT NULL, lane TEXT NOT NULL, data BLOB NOT NULL, PRIMARY KEY (number, lane)
-) WITHOUT ROWID;
+CREATE INDEX documents_user ON documents (tenant, user);
 """
-_FORMAT = 1  # raised when the schema or the terms change: an index of another format is dropped and made again
-_COLUMNS = ("user", "agent", "thread", "kind", "role", "topic", "domain", "source")
+_HELD_AT_MOST = 400_000  # documents in memory; the shelves used longest ago are let go
+_NO_FILTERS = Filters()
+_EVERYONE = "\0"  # no user has this name
+
+_encode = msgspec.msgpack.Encoder(order="deterministic").encode
+_decode = msgspec.msgpack.Decoder(Held).decode
+
+Address: TypeAlias = tuple[str, str | None]
 
 
 class FolderIndex:
@@ -49,43 +58,44 @@ class FolderIndex:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="rememberd-index")
         self._path = path
         self._connection: apsw.Connection | None = None
+        self._shelves = Shelves()
         self._closed = False
 
     async def watermark(self) -> int:
-        def look(connection: apsw.Connection) -> int:
-            return int(connection.execute("SELECT watermark FROM state").get)
-
-        return await self._run(look)
+        return await self._run(_watermark)
 
     async def apply(self, changes: Sequence[Document | Gone], upto: int) -> None:
         def apply(connection: apsw.Connection) -> None:
-            with connection:
-                for change in changes:
-                    _drop(connection, change)
-                    if isinstance(change, Document):
-                        _add(connection, change)
-                connection.execute("UPDATE state SET watermark = max(watermark, ?)", [upto])
+            try:
+                with connection:
+                    for change in changes:
+                        self._shelves.remove(*_drop(connection, change))
+                        if isinstance(change, Document):
+                            held = Held.of(change)
+                            self._shelves.add(change.tenant, _add(connection, change, held), held)
+                    connection.execute("UPDATE state SET watermark = max(watermark, ?)", [upto])
+            except apsw.Error:
+                self._shelves.clear()
+                raise
 
         await self._run(apply)
 
     async def search(self, search: Search) -> Candidates:
-        return await self._run(lambda connection: _search(connection, search))
+        return await self._run(lambda connection: self._search(connection, search))
 
     async def clear(self) -> None:
         def clear(connection: apsw.Connection) -> None:
+            self._shelves.clear()
             with connection:
-                for table in ("documents", "vectors"):
-                    connection.execute(f"DELETE FROM {table}")
-                connection.execute("INSERT INTO words (words) VALUES ('delete-all')")
-                connection.execute("UPDATE state SET watermark = 0, documents = 0, terms = 0")
+                connection.execute("DELETE FROM documents; UPDATE state SET watermark = 0")
 
         await self._run(clear)
 
     async def digest(self) -> str:
         def digest(connection: apsw.Connection) -> str:
             whole = hashlib.sha256()
-            for (each,) in connection.execute("SELECT digest FROM documents ORDER BY tenant, noun, id"):
-                whole.update(each)
+            for tenant, data in connection.execute("SELECT tenant, data FROM documents ORDER BY tenant, noun, id"):
+                whole.update(tenant.encode() + b"\0" + data)
             return whole.hexdigest()
 
         return await self._run(digest)
@@ -98,7 +108,6 @@ class FolderIndex:
         def close() -> None:
             if self._connection is not None:
                 self._connection.close()
-                self._connection = None
 
         await asyncio.get_running_loop().run_in_executor(self._thread, close)
         self._thread.shutdown(wait=True)
@@ -116,6 +125,201 @@ class FolderIndex:
                 raise StorageUnavailable(f"the index cannot be used now: {error}; rememberd rebuild") from error
 
         return await asyncio.get_running_loop().run_in_executor(self._thread, run)
+
+    def _search(self, connection: apsw.Connection, search: Search) -> Candidates:
+        owners = {_EVERYONE} if search.everyone else {None, search.scope.user}
+        shelves = [self._shelves.get(connection, (search.scope.tenant, owner)) for owner in owners]
+        views = [View(shelf, search) for shelf in shelves if len(shelf)]
+        documents = sum(view.documents for view in views)
+        average = sum(view.terms for view in views) / documents if documents else 0.0
+        frequencies = {term: sum(view.frequency(term) for view in views) for term in search.terms}
+        proposed: list[tuple[float, View, int]] = []
+        near: list[tuple[float, View, int]] = []
+        for view in views:
+            proposed += view.by_words(frequencies, documents, average)
+            near += view.by_vectors()
+        if not search.terms and not search.vectors:
+            proposed = [each for view in views for each in view.latest()]
+        chosen = _in_turns(proposed, near, search.limit)
+        for view in views:
+            view.count([row for owner, row in chosen if owner is view])
+        return Candidates(
+            found=tuple(view.candidate(row) for view, row in chosen),
+            watermark=_watermark(connection),
+            documents=documents,
+            average_length=average,
+            frequencies=frequencies,
+        )
+
+
+class Shelves:
+    """The shelves in memory, the one used last at the end."""
+
+    def __init__(self) -> None:
+        self._shelves: OrderedDict[Address, Shelf] = OrderedDict()
+
+    def get(self, connection: apsw.Connection, address: Address) -> Shelf:
+        """A shelf, read from the file if it is not in memory, and packed."""
+        shelf = self._shelves.get(address)
+        if shelf is None:
+            shelf = self._shelves[address] = Shelf()
+            for number, data in connection.execute(*_documents_of(address)):
+                shelf.add(number, _decode(data))
+            self._make_room(address)
+        elif shelf.gone > len(shelf) + 100:
+            del self._shelves[address]
+            return self.get(connection, address)
+        self._shelves.move_to_end(address)
+        shelf.pack()
+        return shelf
+
+    def add(self, tenant: str, number: int, held: Held) -> None:
+        for owner in (held.user, _EVERYONE):
+            shelf = self._shelves.get((tenant, owner))
+            if shelf is not None:
+                shelf.add(number, held)
+
+    def remove(self, tenant: str, owner: str | None, number: int | None) -> None:
+        if number is None:
+            return
+        for address in ((tenant, owner), (tenant, _EVERYONE)):
+            shelf = self._shelves.get(address)
+            if shelf is not None:
+                shelf.remove(number)
+
+    def clear(self) -> None:
+        self._shelves.clear()
+
+    def _make_room(self, newest: Address) -> None:
+        held = sum(map(len, self._shelves.values()))
+        for address in list(self._shelves):
+            if held <= _HELD_AT_MOST or address == newest:
+                return
+            held -= len(self._shelves.pop(address))
+
+
+class View:
+    """A shelf as one search sees it."""
+
+    def __init__(self, shelf: Shelf, search: Search) -> None:
+        self.shelf = shelf
+        self._search = search
+        self._sight = shelf.in_sight(search.scope.agent, everyone=search.everyone)
+        plain = search.filters == _NO_FILTERS
+        self._admitted = self._sight if plain else shelf.admitted(self._sight, search.filters)
+        self.documents = int(self._sight.sum())
+        self.terms = float(shelf.lengths[self._sight].sum())
+        found = {term: shelf.postings(term) for term in search.terms}
+        self._postings = {
+            term: (rows[seen], counts[seen]) for term, (rows, counts) in found.items() for seen in [self._sight[rows]]
+        }
+        self._cosines: dict[str, dict[int, float]] = {}
+        self._counts: dict[int, tuple[int, ...]] = {}
+
+    def frequency(self, term: str) -> int:
+        return len(self._postings[term][0])
+
+    def by_words(self, frequencies: dict[str, int], documents: int, average: float) -> list[tuple[float, View, int]]:
+        """The rows that match by words, the best first, up to the limit."""
+        wanted = dict.fromkeys(self._search.terms)
+        if not wanted:
+            return []
+        scores = words(self.shelf, {term: self._postings[term] for term in wanted}, frequencies, documents, average)
+        matching = self._admitted & (scores > 0)
+        if self._search.match == "all":
+            held = np.zeros(len(scores), np.int32)
+            for term in wanted:
+                held[self._postings[term][0]] += 1
+            matching &= held == len(wanted)
+        return self._best(np.flatnonzero(matching), scores)
+
+    def by_vectors(self) -> list[tuple[float, View, int]]:
+        """The rows that have a vector to compare, the nearest first, up to the limit."""
+        nearest = np.full(len(self.shelf.documents), -2.0, np.float32)
+        for lane, vector in self._search.vectors.items():
+            rows, cosines = self.shelf.cosines(lane, vector)
+            seen = self._admitted[rows]
+            self._cosines[lane] = dict(zip(rows[seen].tolist(), cosines[seen].tolist(), strict=True))
+            nearest[rows[seen]] = np.maximum(nearest[rows[seen]], cosines[seen])
+        return self._best(np.flatnonzero(nearest > -2.0), nearest)
+
+    def latest(self) -> list[tuple[float, View, int]]:
+        rows = np.flatnonzero(self._admitted)
+        seconds = np.fromiter((self._held(row).seconds for row in rows.tolist()), np.float64, len(rows))
+        order = np.argsort(-seconds, kind="stable")[: self._search.limit]
+        return [(float(seconds[i]), self, int(rows[i])) for i in order]
+
+    def count(self, chosen: list[int]) -> None:
+        """Look up how often each term stands in the chosen rows."""
+        columns = []
+        for term in self._search.terms:
+            rows, counts = self._postings[term]
+            column = np.zeros(len(self.shelf.documents), np.uint16)
+            column[rows] = counts
+            columns.append(column[chosen].tolist())
+        self._counts = dict(zip(chosen, zip(*columns, strict=True), strict=True)) if columns else {}
+
+    def candidate(self, row: int) -> Candidate:
+        held = self._held(row)
+        return Candidate(
+            noun=held.noun, id=held.id, counts=self._counts.get(row, ()), length=held.length,
+            cosine={lane: cosines[row] for lane, cosines in self._cosines.items() if row in cosines},
+            kind=held.kind, role=held.role, thread=held.thread, seq=held.seq, at=held.at,
+        )  # fmt: skip
+
+    def _best(self, rows: NDArray[np.intp], scores: NDArray[np.float32]) -> list[tuple[float, View, int]]:
+        if len(rows) > self._search.limit:
+            rows = rows[np.argpartition(-scores[rows], self._search.limit)[: self._search.limit]]
+        order = np.argsort(-scores[rows], kind="stable")
+        return [(float(scores[row]), self, int(row)) for row in rows[order]]
+
+    def _held(self, row: int) -> Held:
+        held = self.shelf.documents[row]
+        assert held is not None
+        return held
+
+
+def _in_turns(
+    proposed: list[tuple[float, View, int]], near: list[tuple[float, View, int]], limit: int
+) -> list[tuple[View, int]]:
+    """One by words, one by vectors, and so on, each row once."""
+    for ranking in (proposed, near):
+        ranking.sort(key=lambda each: -each[0])
+    chosen: dict[tuple[int, int], tuple[View, int]] = {}
+    for pair in zip_longest(proposed, near):
+        for each in pair:
+            if each is not None and len(chosen) < limit:
+                chosen.setdefault((id(each[1]), each[2]), (each[1], each[2]))
+    return list(chosen.values())
+
+
+def _watermark(connection: apsw.Connection) -> int:
+    return int(connection.execute("SELECT watermark FROM state").get)
+
+
+def _documents_of(address: Address) -> tuple[str, list[str | None]]:
+    tenant, owner = address
+    if owner == _EVERYONE:
+        return "SELECT number, data FROM documents WHERE tenant = ? ORDER BY number", [tenant]
+    return "SELECT number, data FROM documents WHERE tenant = ? AND user IS ? ORDER BY number", [tenant, owner]
+
+
+def _drop(connection: apsw.Connection, change: Document | Gone) -> tuple[str, str | None, int | None]:
+    """Delete what is held of a thing; answers the shelf and number it had, if any."""
+    found = connection.execute(
+        "DELETE FROM documents WHERE tenant = ? AND noun = ? AND id = ? RETURNING user, number",
+        [change.tenant, change.noun, change.id],
+    ).get
+    owner, number = found if found is not None else (None, None)
+    return change.tenant, owner, number
+
+
+def _add(connection: apsw.Connection, document: Document, held: Held) -> int:
+    connection.execute(
+        "INSERT INTO documents (tenant, user, noun, id, data) VALUES (?, ?, ?, ?, ?)",
+        [document.tenant, document.user, document.noun, document.id, _encode(held)],
+    )
+    return connection.last_insert_rowid()
 
 
 def _open(path: Path | None) -> apsw.Connection:
@@ -135,140 +339,10 @@ def _connect(path: Path | None) -> apsw.Connection:
     connection.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-32000")
     found = connection.execute("PRAGMA user_version").get
     if found not in (0, _FORMAT):
+        connection.close()
         raise apsw.NotADBError(f"an index of format {found}")
     if found == 0:
         with connection:
             connection.execute(_SCHEMA)
             connection.execute(f"PRAGMA user_version={_FORMAT}")
     return connection
-
-
-def _drop(connection: apsw.Connection, change: Document | Gone) -> None:
-    held = connection.execute(
-        "SELECT number, length FROM documents WHERE tenant = ? AND noun = ? AND id = ?",
-        [change.tenant, change.noun, change.id],
-    ).get
-    if held is not None:
-        number, length = held
-        connection.execute("DELETE FROM words WHERE rowid = ?", [number])
-        connection.execute("DELETE FROM vectors WHERE number = ?", [number])
-        connection.execute("DELETE FROM documents WHERE number = ?", [number])
-        connection.execute("UPDATE state SET documents = documents - 1, terms = terms - ?", [length])
-
-
-def _add(connection: apsw.Connection, document: Document) -> None:
-    metadata = {key: text for key, value in document.metadata.items() if (text := metadata_text(value)) is not None}
-    connection.execute(
-        "INSERT INTO documents (tenant, noun, id, user, agent, thread, kind, role, topic, domain, source, at,"
-        " metadata, length, digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [
-            document.tenant, document.noun, document.id, *(getattr(document, name) for name in _COLUMNS),
-            document.at.timestamp(), msgspec.json.encode(metadata).decode(), len(document.terms), _digest(document),
-        ],
-    )  # fmt: skip
-    number = connection.last_insert_rowid()
-    connection.execute("INSERT INTO words (rowid, terms) VALUES (?, ?)", [number, " ".join(document.terms)])
-    for lane, data in document.vectors.items():
-        connection.execute("INSERT INTO vectors VALUES (?, ?, ?)", [number, lane, data])
-    connection.execute("UPDATE state SET documents = documents + 1, terms = terms + ?", [len(document.terms)])
-
-
-def _digest(document: Document) -> bytes:
-    fields: dict[str, Any] = {name: getattr(document, name) for name in ("tenant", "noun", "id", "at", *_COLUMNS)}
-    fields |= {"terms": document.terms, "metadata": document.metadata}
-    fields |= {"vectors": {lane: data.hex() for lane, data in document.vectors.items()}}
-    return hashlib.blake2b(msgspec.json.encode(fields, order="deterministic"), digest_size=16).digest()
-
-
-def _search(connection: apsw.Connection, search: Search) -> Candidates:
-    watermark, documents, total = connection.execute("SELECT * FROM state").get
-    where, values = _condition(search)
-    found: dict[tuple[str, str], int] = {}
-    if search.terms:
-        glue = " AND " if search.match == "all" else " OR "
-        match = glue.join(f'"{term}"' for term in search.terms)
-        found |= _addressed(
-            connection.execute(
-                "SELECT noun, id, number FROM words JOIN documents ON number = words.rowid"
-                f" WHERE words MATCH ? AND {where} ORDER BY rank, at DESC, id DESC LIMIT ?",
-                [match, *values, search.limit],
-            )
-        )
-    cosines = _cosines(connection, search, where, values)
-    if cosines:
-        near = sorted(cosines, key=lambda address: -max(cosines[address].values()))
-        found |= dict.fromkeys((address for address in near if address not in found), 0)
-    elif not search.terms:
-        found |= _addressed(
-            connection.execute(
-                f"SELECT noun, id, number FROM documents WHERE {where} ORDER BY at DESC, id DESC LIMIT ?",
-                [*values, search.limit],
-            )
-        )
-    return Candidates(
-        found=tuple(
-            Candidate(noun, id_, cosines.get((noun, id_), {}))  # type: ignore[arg-type]
-            for noun, id_ in list(found)[: search.limit]
-        ),
-        watermark=watermark,
-        documents=documents,
-        average_length=total / documents if documents else 0.0,
-        frequencies=_frequencies(connection, search.terms),
-    )
-
-
-def _addressed(rows: Iterable[tuple[str, str, int]]) -> dict[tuple[str, str], int]:
-    return {(noun, id_): number for noun, id_, number in rows}
-
-
-def _condition(search: Search) -> tuple[str, list[Any]]:
-    """The scope and the filters as a condition; every value is bound, and every name is one of our own."""
-    parts, values = ["documents.tenant = ?"], list[Any]([search.scope.tenant])
-    if not search.everyone:
-        parts += ["(user IS NULL OR user = ?)", "(agent IS NULL OR agent = ?)"]
-        values += [search.scope.user, search.scope.agent]
-    for name in FILTERED_FIELDS:
-        wanted = getattr(search.filters, name)
-        if wanted:
-            parts.append(f"{name} IN (SELECT value FROM json_each(?))")
-            values.append(_listed(wanted))
-    for moment, comparison in ((search.filters.after, ">="), (search.filters.before, "<")):
-        if moment is not None:
-            parts.append(f"at {comparison} ?")
-            values.append(moment.timestamp())
-    for key, wanted in search.filters.metadata.items():
-        parts.append(
-            "EXISTS (SELECT 1 FROM json_each(metadata) AS held"
-            " WHERE held.key = ? AND held.value IN (SELECT value FROM json_each(?)))"
-        )
-        values += [key, _listed(wanted)]
-    return " AND ".join(parts), values
-
-
-def _listed(values: Iterable[str]) -> str:
-    return msgspec.json.encode(list(values)).decode()
-
-
-def _cosines(
-    connection: apsw.Connection, search: Search, where: str, values: list[Any]
-) -> dict[tuple[str, str], dict[str, float]]:
-    """The cosine of every document in sight that has a vector in a lane of the search."""
-    cosines: dict[tuple[str, str], dict[str, float]] = {}
-    for lane, wanted in search.vectors.items():
-        rows = list(
-            connection.execute(
-                f"SELECT noun, id, data FROM documents JOIN vectors USING (number) WHERE lane = ? AND {where}",
-                [lane, *values],
-            )
-        )
-        if rows:
-            matrix = np.frombuffer(b"".join(data for _, _, data in rows), dtype="<f4").reshape(len(rows), -1)
-            nearness = matrix @ np.frombuffer(wanted, dtype="<f4")
-            for (noun, id_, _), value in zip(rows, nearness.tolist(), strict=True):
-                cosines.setdefault((noun, id_), {})[lane] = value
-    return cosines
-
-
-def _frequencies(connection: apsw.Connection, terms: Sequence[str]) -> dict[str, int]:
-    found = {term: connection.execute("SELECT doc FROM vocabulary WHERE term = ?", [term]).get or 0 for term in terms}
-    return {term: int(number) for term, number in found.items()}

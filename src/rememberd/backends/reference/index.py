@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,16 +36,14 @@ class ReferenceIndex:
         self._watermark = max(self._watermark, upto)
 
     async def search(self, search: Search) -> Candidates:
-        documents = self._documents.values()
+        seen = [document for document in self._documents.values() if _is_visible(document, search)]
+        admitted = [document for document in seen if search.filters.admits(document)]
         return Candidates(
-            found=tuple(
-                Candidate(document.noun, document.id, _cosines(document, search))
-                for document in _proposed(search, [d for d in documents if _is_visible(d, search)])
-            ),
+            found=tuple(_candidate(document, search) for document in _proposed(search, admitted)),
             watermark=self._watermark,
-            documents=len(documents),
-            average_length=sum(len(d.terms) for d in documents) / len(documents) if documents else 0.0,
-            frequencies={term: sum(term in d.terms for d in documents) for term in search.terms},
+            documents=len(seen),
+            average_length=sum(len(document.terms) for document in seen) / len(seen) if seen else 0.0,
+            frequencies={term: sum(term in document.terms for document in seen) for term in search.terms},
         )
 
     async def clear(self) -> None:
@@ -62,15 +61,28 @@ class ReferenceIndex:
 
 
 def _is_visible(document: Document, search: Search) -> bool:
-    return (
-        document.tenant == search.scope.tenant
-        and (search.everyone or search.scope.sees(document.user, document.agent))
-        and search.filters.admits(document)
+    return document.tenant == search.scope.tenant and (
+        search.everyone or search.scope.sees(document.user, document.agent)
+    )
+
+
+def _candidate(document: Document, search: Search) -> Candidate:
+    return Candidate(
+        noun=document.noun,
+        id=document.id,
+        counts=tuple(document.terms.count(term) for term in search.terms),
+        length=len(document.terms),
+        cosine=_cosines(document, search),
+        kind=document.kind,
+        role=document.role,
+        thread=document.thread,
+        seq=document.seq,
+        at=document.at,
     )
 
 
 def _proposed(search: Search, visible: Iterable[Document]) -> list[Document]:
-    """By words, then by vectors, or simply the latest where neither was asked for; each document once."""
+    """By words and by vectors in turns, or simply the latest where neither was asked for; each document once."""
     latest = sorted(visible, key=lambda document: (document.at, document.id), reverse=True)
     if not search.terms and not search.vectors:
         return latest[: search.limit]
@@ -78,9 +90,13 @@ def _proposed(search: Search, visible: Iterable[Document]) -> list[Document]:
     enough = len(wanted) if search.match == "all" else 1
     worded = [document for document in latest if wanted and len(wanted & set(document.terms)) >= enough]
     worded.sort(key=lambda document: len(wanted & set(document.terms)), reverse=True)
-    near = [document for document in latest if document not in worded and _cosines(document, search)]
+    near = [document for document in latest if _cosines(document, search)]
     near.sort(key=lambda document: max(_cosines(document, search).values()), reverse=True)
-    return (worded + near)[: search.limit]
+    proposed: dict[Address, Document] = {}
+    for pair in zip_longest(worded, near):
+        for document in filter(None, pair):
+            proposed.setdefault((document.tenant, document.noun, document.id), document)
+    return list(proposed.values())[: search.limit]
 
 
 def _cosines(document: Document, search: Search) -> Mapping[str, float]:

@@ -1,20 +1,22 @@
-"""Gathering: the index's proposals and what it has not applied yet, all read again from the storage under the scope."""
+"""Gathering: the index's proposals, and what it has not applied yet, each with the evidence for it."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from rememberd.errors import RememberdError
 from rememberd.flow.tail import unapplied
-from rememberd.model import KINDS, MemoryItem, Message
-from rememberd.ports.index import Candidates, Search
+from rememberd.language.segment import terms
+from rememberd.model import KINDS, MESSAGE, MemoryItem, Message
+from rememberd.model.change import Noun
+from rememberd.ports.index import Candidate, Candidates, Search
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-    from rememberd.model.change import Noun
     from rememberd.ports.index import Index
     from rememberd.ports.storage import Storage
 
@@ -23,29 +25,30 @@ if TYPE_CHECKING:
 _PROPOSALS = 200
 _SCAN = 50_000
 
+Thing = Message | MemoryItem
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What may answer a question, the statistics to weigh words by, and what was missing while looking."""
+    """Candidates with their evidence, and what was missing while looking.
 
-    things: tuple[Message | MemoryItem, ...]
+    ``things`` are those that had to be read already: what the index does not know yet, and what it never knew.
+    """
+
     candidates: Candidates
+    things: Mapping[tuple[Noun, str], Thing] = field(default_factory=dict)
     degraded: tuple[str, ...] = ()
-    cosine: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     unapplied: int = 0
 
 
 async def gather(storage: Storage, index: Index, plan: Plan) -> Found:
-    """Everything that may answer, that the scope sees, that holds, and that the filters admit.
-
-    What was acknowledged before the call is among it, whether the index has applied it or not.
-    """
+    """Everything that may answer. What was acknowledged before the call is among it, applied by the index or not."""
     if plan.query.as_of is not None:
         things = await _scan_as_of(storage, plan)
-        return Found(_admitted(things, plan), Candidates(found=(), watermark=0))
+        return Found(candidates=_statistics(things.values(), plan), things=things)
     degraded: tuple[str, ...] = ()
     try:
-        candidates = await index.search(
+        proposed = await index.search(
             Search(
                 scope=plan.scope,
                 filters=plan.query.filters,
@@ -56,44 +59,84 @@ async def gather(storage: Storage, index: Index, plan: Plan) -> Found:
             )
         )
     except RememberdError as failure:
-        candidates = Candidates(found=(), watermark=await storage.feed.head())
+        proposed = Candidates(found=(), watermark=await storage.feed.head())
         degraded = (f"index: {failure.detail}",)
-    ids = {(candidate.noun, candidate.id) for candidate in candidates.found}
-    tail = await unapplied(storage, plan.scope.tenant, candidates.watermark)
-    ids |= tail
-    things = await _read_again(storage, plan.scope.tenant, ids)
-    cosine = {candidate.id: candidate.cosine for candidate in candidates.found}
-    return Found(_admitted(things, plan), candidates, degraded, cosine, len(tail))
+    tail = await unapplied(storage, plan.scope.tenant, proposed.watermark)
+    things = await _admitted_things(storage, plan, tail) if tail else {}
+    known = [candidate for candidate in proposed.found if (candidate.noun, candidate.id) not in tail]
+    fresh = [evidence(thing, plan) for thing in things.values()]
+    return Found(
+        candidates=replace(proposed, found=(*known, *fresh)), things=things, degraded=degraded, unapplied=len(tail)
+    )
 
 
-async def _read_again(storage: Storage, tenant: str, ids: set[tuple[Noun, str]]) -> list[Message | MemoryItem]:
-    messages = await storage.records.messages(tenant, [id_ for noun, id_ in ids if noun == "message"])
-    items = await storage.holdings.get_many(tenant, [id_ for noun, id_ in ids if noun == "memory"])
-    return [*messages, *items]
+def evidence(thing: Thing, plan: Plan) -> Candidate:
+    """What an index would tell of a thing."""
+    is_message = isinstance(thing, Message)
+    counted = Counter(terms(thing.content if isinstance(thing, Message) else thing.text))
+    return Candidate(
+        noun="message" if is_message else "memory",
+        id=thing.id,
+        counts=tuple(counted[term] for term in plan.terms),
+        length=counted.total(),
+        kind=MESSAGE if isinstance(thing, Message) else thing.kind,
+        role=thing.role if isinstance(thing, Message) else None,
+        thread=thing.thread,
+        seq=thing.seq if isinstance(thing, Message) else None,
+        at=thing.at,
+    )
 
 
-async def _scan_as_of(storage: Storage, plan: Plan) -> list[Message | MemoryItem]:
-    """What was known at a moment in the past: the index knows only the present, so the scope is read through."""
-    moment = plan.query.as_of
-    assert moment is not None
-    scope = plan.scope.within(None)
-    messages = await storage.records.history(scope, order="newest", after=None, until=moment, limit=_SCAN)
-    return [*messages, *await storage.holdings.as_of(scope, moment, _SCAN)]
-
-
-def _admitted(things: Sequence[Message | MemoryItem], plan: Plan) -> tuple[Message | MemoryItem, ...]:
-    return tuple(thing for thing in things if thing.id not in plan.exclude and _may_answer(thing, plan))
-
-
-def _is_recalled(item: MemoryItem, plan: Plan) -> bool:
-    return KINDS[item.kind].indexed and item.holds_at(plan.now) and not item.expired_at(plan.clock)
-
-
-def _may_answer(thing: Message | MemoryItem, plan: Plan) -> bool:
-    if thing.tenant != plan.scope.tenant:
+def may_answer(thing: Thing, plan: Plan) -> bool:
+    """Whether a thing, as it was just read, may be handed out: a stale index can leak nothing."""
+    if thing.tenant != plan.scope.tenant or thing.id in plan.exclude:
         return False
     if not plan.everyone and not plan.scope.sees(thing.user, thing.agent):
         return False
     if isinstance(thing, MemoryItem) and not _is_recalled(thing, plan):
         return False
     return plan.query.filters.admits(thing)
+
+
+def _is_recalled(item: MemoryItem, plan: Plan) -> bool:
+    return KINDS[item.kind].indexed and item.holds_at(plan.now) and not item.expired_at(plan.clock)
+
+
+async def _admitted_things(
+    storage: Storage, plan: Plan, ids: Iterable[tuple[Noun, str]]
+) -> dict[tuple[Noun, str], Thing]:
+    return _by_address(thing for thing in await read_things(storage, plan.scope.tenant, ids) if may_answer(thing, plan))
+
+
+async def read_things(storage: Storage, tenant: str, ids: Iterable[tuple[Noun, str]]) -> list[Thing]:
+    """Messages and memory items as they are now."""
+    addresses = list(ids)
+    messages = await storage.records.messages(tenant, [id_ for noun, id_ in addresses if noun == "message"])
+    items = await storage.holdings.get_many(tenant, [id_ for noun, id_ in addresses if noun == "memory"])
+    return [*messages, *items]
+
+
+async def _scan_as_of(storage: Storage, plan: Plan) -> dict[tuple[Noun, str], Thing]:
+    """What was known at a moment in the past: the index knows only the present, so the scope is read through."""
+    moment = plan.query.as_of
+    assert moment is not None
+    scope = plan.scope.within(None)
+    messages = await storage.records.history(scope, order="newest", after=None, until=moment, limit=_SCAN)
+    things: list[Thing] = [*messages, *await storage.holdings.as_of(scope, moment, _SCAN)]
+    return _by_address(thing for thing in things if may_answer(thing, plan))
+
+
+def _by_address(things: Iterable[Thing]) -> dict[tuple[Noun, str], Thing]:
+    return {("message" if isinstance(thing, Message) else "memory", thing.id): thing for thing in things}
+
+
+def _statistics(things: Iterable[Thing], plan: Plan) -> Candidates:
+    """The statistics of things that no index counted."""
+    found: Sequence[Candidate] = [evidence(thing, plan) for thing in things]
+    return Candidates(
+        found=tuple(candidate for candidate in found if any(candidate.counts)),
+        watermark=0,
+        documents=len(found),
+        average_length=sum(candidate.length for candidate in found) / len(found) if found else 0.0,
+        frequencies={term: sum(bool(candidate.counts[i]) for candidate in found) for i, term in enumerate(plan.terms)},
+    )

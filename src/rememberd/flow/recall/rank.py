@@ -1,91 +1,74 @@
-"""Ranking: the score of each thing found, from parts that add up to it, the same on every engine."""
+"""Ranking: the score of each candidate, from parts that add up to it, the same on every engine."""
 
 from __future__ import annotations
 
-import math
-from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rememberd.language.segment import terms
-from rememberd.model import KINDS, MESSAGE, Hit, MemoryItem, Message
+from rememberd.language.weigh import K1, rarity, saturation
+from rememberd.model import KINDS
+from rememberd.ports.index import Candidate
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from rememberd.ports.index import Candidates
 
-    from .gather import Found
     from .plan import Plan
 
-_K1, _B = 1.2, 0.75
 _WORDS_WITH_VECTORS, _VECTORS, _RECENCY = 0.5, 0.4, 0.1
 
 
-def rank(found: Found, plan: Plan) -> list[Hit]:
-    """The hits above the floor, best first; equal scores by time, then id, so that the order is always the same."""
-    weigh = _Weights(found, plan.terms)
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A candidate, its score, the parts that add up to it, and the words it shares with the question."""
+
+    candidate: Candidate
+    score: float
+    parts: Mapping[str, float]
+    shared: tuple[str, ...]
+
+
+def rank(candidates: Candidates, plan: Plan) -> list[Ranked]:
+    """Those above the floor, best first; equal scores by time, then id, so that the order is always the same."""
+    weigh = _Words(candidates, plan.terms)
     share = _WORDS_WITH_VECTORS if plan.vectors else _WORDS_WITH_VECTORS + _VECTORS
     floor = plan.query.floor or 0.0
-    hits = []
-    for thing in found.things:
-        counts = Counter(terms(thing.content if isinstance(thing, Message) else thing.text))
-        matched = [term for term in plan.terms if term in counts]
-        words = share * weigh(counts, matched)
-        nearness = _VECTORS * max(0.0, max(found.cosine.get(thing.id, {}).values(), default=0.0))
+    ranked = []
+    for candidate in candidates.found:
+        words = share * weigh(candidate)
+        nearness = _VECTORS * max(0.0, max(candidate.cosine.values(), default=0.0))
         relevance = words + nearness
-        if relevance <= 0 or relevance < floor:
+        if relevance <= 0 or relevance < floor or candidate.id in plan.exclude:
             continue
-        parts = {"lexical": words, "vector": nearness, "recency": _RECENCY * relevance * _recency(thing, plan)}
-        hits.append(_hit(thing, {part: round(value, 6) for part, value in parts.items()}, _why(matched, parts)))
-    return sorted(hits, key=lambda hit: (-hit.score, -hit.at.timestamp(), hit.id))
+        recency = _RECENCY * relevance * _recency(candidate, plan)
+        parts = {"lexical": round(words, 6), "vector": round(nearness, 6), "recency": round(recency, 6)}
+        shared = tuple(term for term, count in zip(plan.terms, candidate.counts, strict=True) if count)
+        ranked.append(Ranked(candidate, round(sum(parts.values()), 6), parts, shared))
+    return sorted(ranked, key=lambda each: (-each.score, -each.candidate.at.timestamp(), each.candidate.id))
 
 
-class _Weights:
+class _Words:
     """BM25, as a share of what a text could reach that holds every word of the question."""
 
-    def __init__(self, found: Found, asked: tuple[str, ...]) -> None:
-        statistics = found.candidates
-        number = max(statistics.documents, len(found.things), 1)
-        self._length = statistics.average_length or 40.0
-        self._weight = {
-            term: math.log(1 + (number - seen + 0.5) / (seen + 0.5))
-            for term in asked
-            for seen in [min(statistics.frequencies.get(term, 1), number)]
-        }
-        self._most = sum(self._weight.values()) * (_K1 + 1) or 1.0
+    def __init__(self, candidates: Candidates, asked: tuple[str, ...]) -> None:
+        number = max(candidates.documents, len(candidates.found), 1)
+        self._average = candidates.average_length or 40.0
+        seen = [min(candidates.frequencies.get(term, 0) or 1, number) for term in asked]
+        self._weights = [rarity(number, frequency) for frequency in seen]
+        self._most = sum(self._weights) * (K1 + 1) or 1.0
 
-    def __call__(self, counts: Mapping[str, int], matched: list[str]) -> float:
-        damping = _K1 * (1 - _B + _B * sum(counts.values()) / self._length)
-        reached = sum(self._weight[term] * counts[term] * (_K1 + 1) / (counts[term] + damping) for term in matched)
+    def __call__(self, candidate: Candidate) -> float:
+        reached: float = sum(
+            weight * saturation(float(count), float(candidate.length), self._average)
+            for weight, count in zip(self._weights, candidate.counts, strict=True)
+            if count
+        )
         return reached / self._most
 
 
-def _recency(thing: Message | MemoryItem, plan: Plan) -> float:
-    kind = KINDS[MESSAGE if isinstance(thing, Message) else thing.kind]
-    if kind.half_life is None:
+def _recency(candidate: Candidate, plan: Plan) -> float:
+    half_life = KINDS[candidate.kind].half_life
+    if half_life is None:
         return 1.0
-    age = max(0.0, (plan.now - thing.at).total_seconds())
-    return float(0.5 ** (age / kind.half_life.total_seconds()))
-
-
-def _why(matched: list[str], parts: Mapping[str, float]) -> str:
-    reasons = []
-    if matched:
-        longest = sorted(matched, key=len, reverse=True)[:4]
-        reasons.append("shares the words " + ", ".join(longest))
-    if parts["vector"]:
-        reasons.append("is near in meaning")
-    return "; ".join(reasons)
-
-
-def _hit(thing: Message | MemoryItem, parts: dict[str, float], why: str) -> Hit:
-    score = round(sum(parts.values()), 6)
-    if isinstance(thing, Message):
-        return Hit(
-            id=thing.id, kind=MESSAGE, text=thing.content, role=thing.role, name=thing.name, thread=thing.thread,
-            user=thing.user, agent=thing.agent, topic=None, domain=None, source=None, at=thing.at, score=score,
-            parts=parts, why=why, metadata=thing.metadata,
-        )  # fmt: skip
-    return Hit(
-        id=thing.id, kind=thing.kind, text=thing.text, role=None, name=None, thread=thing.thread, user=thing.user,
-        agent=thing.agent, topic=thing.topic, domain=thing.domain, source=thing.source, at=thing.at, score=score,
-        parts=parts, why=why, metadata=thing.metadata,
-    )  # fmt: skip
+    age = max(0.0, (plan.now - candidate.at).total_seconds())
+    return float(0.5 ** (age / half_life.total_seconds()))

@@ -1,0 +1,67 @@
+"""Reading again: from ranked candidates to hits, each as the storage has it now, under the scope."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rememberd.language.tokens import estimate
+from rememberd.model import MESSAGE, Hit, Message
+
+from .gather import may_answer, read_things
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rememberd.ports.storage import Storage
+
+    from .gather import Found, Thing
+    from .plan import Plan
+    from .rank import Ranked
+
+_PAGE = 50
+
+
+async def read_hits(storage: Storage, plan: Plan, found: Found, ranking: Sequence[Ranked]) -> list[Hit]:
+    """The hits, best first: as many as were asked for, and at least as many as could fill the budget."""
+    hits: list[Hit] = []
+    tokens = 0
+    for start in range(0, len(ranking), _PAGE):
+        if len(hits) >= plan.query.k and tokens >= plan.query.budget:
+            break
+        page = ranking[start : start + _PAGE]
+        things = dict(found.things)
+        unread = {(each.candidate.noun, each.candidate.id) for each in page} - things.keys()
+        for thing in await read_things(storage, plan.scope.tenant, unread):
+            if may_answer(thing, plan):
+                things["message" if isinstance(thing, Message) else "memory", thing.id] = thing
+        for each in page:
+            answer = things.get((each.candidate.noun, each.candidate.id))
+            if answer is not None:
+                hits.append(_hit(answer, each))
+                tokens += estimate(hits[-1].text)
+    return hits
+
+
+def _why(ranked: Ranked) -> str:
+    reasons = []
+    if ranked.shared:
+        longest = sorted(ranked.shared, key=len, reverse=True)[:4]
+        reasons.append("shares the words " + ", ".join(longest))
+    if ranked.parts["vector"]:
+        reasons.append("is near in meaning")
+    return "; ".join(reasons)
+
+
+def _hit(thing: Thing, ranked: Ranked) -> Hit:
+    parts, why = dict(ranked.parts), _why(ranked)
+    if isinstance(thing, Message):
+        return Hit(
+            id=thing.id, kind=MESSAGE, text=thing.content, role=thing.role, name=thing.name, thread=thing.thread,
+            user=thing.user, agent=thing.agent, topic=None, domain=None, source=None, at=thing.at,
+            score=ranked.score, parts=parts, why=why, metadata=thing.metadata,
+        )  # fmt: skip
+    return Hit(
+        id=thing.id, kind=thing.kind, text=thing.text, role=None, name=None, thread=thing.thread, user=thing.user,
+        agent=thing.agent, topic=thing.topic, domain=thing.domain, source=thing.source, at=thing.at,
+        score=ranked.score, parts=parts, why=why, metadata=thing.metadata,
+    )  # fmt: skip
