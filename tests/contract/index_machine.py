@@ -114,8 +114,8 @@ class IndexMachine(RuleBasedStateMachine):
         expected, found = (self.drive(index.search(search)) for index in (self.reference, self.other))
         cosines = {(each.noun, each.id): each.cosine for each in expected.found}
         assert {(each.noun, each.id) for each in found.found} == set(cosines)
-        evidence = {(each.noun, each.id): (each.counts, each.length, each.at) for each in expected.found}
-        assert {(each.noun, each.id): (each.counts, each.length, each.at) for each in found.found} == evidence
+        evidence = {(each.noun, each.id): (each.counts, each.length, each.seconds) for each in expected.found}
+        assert {(each.noun, each.id): (each.counts, each.length, each.seconds) for each in found.found} == evidence
         for each in found.found:
             assert each.cosine == pytest.approx(cosines[each.noun, each.id], abs=0.02)
         assert (found.watermark, found.documents) == (expected.watermark, expected.documents)

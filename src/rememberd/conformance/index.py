@@ -284,11 +284,13 @@ async def statistics_are_those_of_all_that_is_in_sight(trial: IndexTrial) -> Non
 
 @index_promise
 async def a_proposal_brings_its_evidence(trial: IndexTrial) -> None:
-    held = document(trial.tenant, "tea", "cup", "tea", id="a", thread="t", seq=7, at=moment(3), role="user")
+    said = {"thread": "t", "seq": 7, "at": moment(3), "role": "user", "name": "Lin"}
+    held = document(trial.tenant, "tea", "cup", "tea", id="a", **said)
     await trial.index.apply([held, document(trial.tenant, "cup", id="b")], 2)
     (a, b) = sorted((await _search(trial, "absent", "tea", "cup")).found, key=lambda each: each.id)
     expect.equal((a.counts, a.length, b.counts, b.length), ((0, 2, 1), 3, (0, 0, 1), 1))
-    expect.equal((a.thread, a.seq, a.at, a.role, a.kind), ("t", 7, held.at, "user", held.kind))
+    expect.equal((a.thread, a.seq, a.role, a.name, a.kind), ("t", 7, "user", "Lin", held.kind))
+    expect.equal(a.seconds, held.at.timestamp())
 
 
 @index_promise

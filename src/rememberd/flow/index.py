@@ -67,7 +67,8 @@ async def _documents(
 def _of_message(message: Message, vectors: Mapping[str, bytes]) -> Document:
     return Document(
         noun="message", id=message.id, tenant=message.tenant, user=message.user, agent=message.agent,
-        thread=message.thread, seq=message.seq, kind=MESSAGE, role=message.role, topic=None, domain=None, source=None,
+        thread=message.thread, seq=message.seq, name=message.name, kind=MESSAGE, role=message.role, topic=None,
+        domain=None, source=None,
         at=message.at, terms=tuple(terms(message.content)), metadata=message.metadata, vectors=vectors,
     )  # fmt: skip
 

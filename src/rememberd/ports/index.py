@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from rememberd.model import Filters, Scope
 from rememberd.model.change import Noun
@@ -16,7 +16,7 @@ class Document:
     """What the index holds of one message or memory item: ids, terms, vectors, filters; never its text.
 
     ``terms`` are words as ``language`` folds them, without spaces, repeated as often as they stand there; ``vectors``
-    have length 1. ``seq`` is the place of a message in its thread.
+    have length 1. ``name`` is who said a message, ``seq`` its place in the thread.
     """
 
     noun: Noun
@@ -32,6 +32,7 @@ class Document:
     source: str | None
     at: datetime
     terms: tuple[str, ...]
+    name: str | None = None
     seq: int | None = None
     metadata: dict[str, Any] = field(default_factory=dict)
     vectors: Mapping[str, bytes] = field(default_factory=dict)
@@ -62,21 +63,22 @@ class Search:
     everyone: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A proposal with its evidence: how often each term of the search stands in it, how many terms it has in all,
-    the cosine per lane that both it and the search have a vector of, and where and when it was said."""
+    the cosine per lane that both it and the search have a vector of, who said it, where and when (seconds since 1970).
+    """
 
     noun: Noun
     id: str
-    counts: tuple[int, ...] = ()
-    length: int = 0
-    cosine: Mapping[str, float] = field(default_factory=dict)
+    counts: tuple[int, ...]
+    length: int
+    cosine: Mapping[str, float]
     kind: str
     role: str | None
+    name: str | None
     thread: str | None
     seq: int | None
-    at: datetime
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

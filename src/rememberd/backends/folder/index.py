@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_FORMAT = 2  # raised when the schema or the terms change: an index of another format is dropped and made again
+_FORMAT = 3  # raised when the schema or the terms change: an index of another format is dropped and made again
 _SCHEMA = """
 CREATE TABLE state (watermark INTEGER NOT NULL);
 INSERT INTO state VALUES (0);
@@ -261,10 +261,10 @@ class View:
 
     def candidate(self, row: int) -> Candidate:
         held = self._held(row)
+        near = {lane: cosines[row] for lane, cosines in self._cosines.items() if row in cosines}
         return Candidate(
-            noun=held.noun, id=held.id, counts=self._counts.get(row, ()), length=held.length,
-            cosine={lane: cosines[row] for lane, cosines in self._cosines.items() if row in cosines},
-            kind=held.kind, role=held.role, thread=held.thread, seq=held.seq, at=held.at,
+            held.noun, held.id, self._counts.get(row, ()), held.length, near, held.kind, held.role, held.name,
+            held.thread, held.seq, held.seconds,
         )  # fmt: skip
 
     def _best(self, rows: NDArray[np.intp], scores: NDArray[np.float32]) -> list[tuple[float, View, int]]:

@@ -45,6 +45,7 @@ class Held:
     seq: int | None
     kind: str
     role: str | None
+    name: str | None
     topic: str | None
     domain: str | None
     source: str | None
@@ -69,7 +70,7 @@ class Held:
         counts = np.fromiter((min(counted[term], 65535) for term in terms.tolist()), np.uint16, len(counted))
         return cls(
             document.noun, document.id, document.user, document.agent, document.thread, document.seq, document.kind,
-            document.role, document.topic, document.domain, document.source, document.at.timestamp(),
+            document.role, document.name, document.topic, document.domain, document.source, document.at.timestamp(),
             len(document.terms), terms.tobytes(), counts.tobytes(), document.metadata, dict(document.vectors),
         )  # fmt: skip
 

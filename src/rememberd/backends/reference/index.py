@@ -75,9 +75,10 @@ def _candidate(document: Document, search: Search) -> Candidate:
         cosine=_cosines(document, search),
         kind=document.kind,
         role=document.role,
+        name=document.name,
         thread=document.thread,
         seq=document.seq,
-        at=document.at,
+        seconds=document.at.timestamp(),
     )
 
 

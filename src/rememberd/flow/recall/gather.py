@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _PROPOSALS = 200
 _SCAN = 50_000
+_NO_VECTORS: Mapping[str, float] = {}
 
 Thing = Message | MemoryItem
 
@@ -79,11 +80,13 @@ def evidence(thing: Thing, plan: Plan) -> Candidate:
         id=thing.id,
         counts=tuple(counted[term] for term in plan.terms),
         length=counted.total(),
+        cosine=_NO_VECTORS,
         kind=MESSAGE if isinstance(thing, Message) else thing.kind,
         role=thing.role if isinstance(thing, Message) else None,
+        name=thing.name if isinstance(thing, Message) else None,
         thread=thing.thread,
         seq=thing.seq if isinstance(thing, Message) else None,
-        at=thing.at,
+        seconds=thing.at.timestamp(),
     )
 
 

@@ -44,7 +44,7 @@ def rank(candidates: Candidates, plan: Plan) -> list[Ranked]:
         parts = {"lexical": round(words, 6), "vector": round(nearness, 6), "recency": round(recency, 6)}
         shared = tuple(term for term, count in zip(plan.terms, candidate.counts, strict=True) if count)
         ranked.append(Ranked(candidate, round(sum(parts.values()), 6), parts, shared))
-    return sorted(ranked, key=lambda each: (-each.score, -each.candidate.at.timestamp(), each.candidate.id))
+    return sorted(ranked, key=lambda each: (-each.score, -each.candidate.seconds, each.candidate.id))
 
 
 class _Words:
@@ -70,5 +70,5 @@ def _recency(candidate: Candidate, plan: Plan) -> float:
     half_life = KINDS[candidate.kind].half_life
     if half_life is None:
         return 1.0
-    age = max(0.0, (plan.now - candidate.at).total_seconds())
+    age = max(0.0, plan.now.timestamp() - candidate.seconds)
     return float(0.5 ** (age / half_life.total_seconds()))
