@@ -23,7 +23,6 @@ from .flow.cursor import read_cursor, write_cursor
 from .flow.fit import fit
 from .flow.history import read_history
 from .flow.ingest import append_of, digest_of
-from .flow.recall import gather, plan, rank, read_hits
 from .flow.remember import deleted, first_revision, next_revision
 from .flow.window import follow_append, read_window
 from .guard.access import permit_tenant
@@ -324,12 +323,10 @@ class LocalEngine:
         parts = self._parts
         with telemetry.timed("recall"):
             try:
-                planned = await plan(scope, query, parts.clock(), parts.embedders, everyone=everyone, exclude=exclude)
-                found = await gather(parts.storage, parts.index, planned)
-                parts.nudge(hurry=found.unapplied > _LONG_TAIL)
+                recalled = await parts.recall(scope, query, parts.clock(), everyone=everyone, exclude=exclude)
+                parts.nudge(hurry=recalled.unapplied > _LONG_TAIL)
                 window = () if query.as_of else await self._window(scope, resume=False)
-                hits = await read_hits(parts.storage, planned, found, rank(found.candidates, planned))
-                context = fit(query, hits, window, parts.degraded + found.degraded)
+                context = fit(query, recalled.hits, window, parts.count_tokens, parts.degraded + recalled.degraded)
                 self._note_soon("query", scope, hits=len(context.raw), everyone=everyone)
             except Unavailable as failure:
                 telemetry.count("recall_degraded")

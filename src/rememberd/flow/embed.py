@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rememberd.language.searchable import spoken
 from rememberd.ports.feed import Advance
 from rememberd.ports.vectors import PutVectors, Vector
 
@@ -40,7 +41,10 @@ async def _vectors(storage: Storage, embedders: Sequence[Embedder], changes: Seq
             owed.setdefault(change.tenant, {})[change.id] = change.noun
     made: list[Vector] = []
     for tenant, nouns in owed.items():
-        texts = {message.id: message.content for message in await storage.records.messages(tenant, list(nouns))}
+        texts = {
+            message.id: spoken(message.content, message.name)
+            for message in await storage.records.messages(tenant, list(nouns))
+        }
         texts |= {item.id: item.text for item in await storage.holdings.get_many(tenant, list(nouns))}
         for embedder in embedders:
             taken = [id_ for id_, text in texts.items() if embedder.takes(text)]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rememberd.language.segment import has_han
-from rememberd.language.tokens import estimate
 from rememberd.model import Citation, Context, Hit, Tokens, WindowMessage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rememberd.language.tokens import Counter
     from rememberd.model import Message, Query
 
 _WINDOW_SHARE = 0.5
@@ -18,21 +18,27 @@ _PER_MESSAGE = 4  # what a chat message costs besides its content
 _HEADINGS = {True: "相关记忆：", False: "Relevant memories:"}
 
 
-def fit(query: Query, ranking: Sequence[Hit], window: Sequence[Message], degraded: tuple[str, ...]) -> Context:
+def fit(
+    query: Query,
+    ranking: Sequence[Hit],
+    window: Sequence[Message],
+    count: Counter,
+    degraded: tuple[str, ...] = (),
+) -> Context:
     """The newest of the window in up to half of the budget, the best of the ranking in the rest.
 
     What stands in the window already is not repeated. A line that does not fit is left out; shorter ones may follow.
     """
-    kept, spent = _newest(window, int(query.budget * _WINDOW_SHARE))
+    kept, spent = _newest(window, int(query.budget * _WINDOW_SHARE), count)
     shown = {message.id for message in kept}
     heading = _HEADINGS[has_han(query.text)]
     lines, cited, citations = [heading], list[Hit](), list[Citation]()
-    used = spent + estimate(heading)
+    used = spent + count(heading)
     for hit in ranking:
         if hit.id in shown:
             continue
         line = _line(len(cited) + 1, hit)
-        cost = estimate(line) + 1
+        cost = count(line) + 1
         if used + cost > query.budget:
             continue
         lines.append(line)
@@ -40,9 +46,9 @@ def fit(query: Query, ranking: Sequence[Hit], window: Sequence[Message], degrade
         cited.append(hit)
         used += cost
     text = "\n".join(lines) if cited else ""
-    raw = sum(_cost(message) for message in window)
+    raw = sum(_cost(message, count) for message in window)
     if ranking:
-        raw += estimate(heading) + sum(estimate(_line(i, hit)) + 1 for i, hit in enumerate(ranking, 1))
+        raw += count(heading) + sum(count(_line(i, hit)) + 1 for i, hit in enumerate(ranking, 1))
     return Context(
         text=text,
         items=tuple(cited),
@@ -54,11 +60,11 @@ def fit(query: Query, ranking: Sequence[Hit], window: Sequence[Message], degrade
     )
 
 
-def _newest(window: Sequence[Message], budget: int) -> tuple[list[Message], int]:
+def _newest(window: Sequence[Message], budget: int, count: Counter) -> tuple[list[Message], int]:
     kept: list[Message] = []
     spent = 0
     for message in reversed(window):
-        cost = _cost(message)
+        cost = _cost(message, count)
         if spent + cost > budget:
             break
         kept.append(message)
@@ -66,8 +72,8 @@ def _newest(window: Sequence[Message], budget: int) -> tuple[list[Message], int]
     return kept[::-1], spent
 
 
-def _cost(message: Message) -> int:
-    return estimate(message.content) + _PER_MESSAGE
+def _cost(message: Message, count: Counter) -> int:
+    return count(message.content) + _PER_MESSAGE
 
 
 def _line(number: int, hit: Hit) -> str:

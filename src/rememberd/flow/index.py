@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from rememberd.language.searchable import worded
 from rememberd.language.segment import terms
 from rememberd.model import KINDS, MESSAGE, Message
 from rememberd.ports.index import Document, Gone
@@ -69,7 +70,8 @@ def _of_message(message: Message, vectors: Mapping[str, bytes]) -> Document:
         noun="message", id=message.id, tenant=message.tenant, user=message.user, agent=message.agent,
         thread=message.thread, seq=message.seq, name=message.name, kind=MESSAGE, role=message.role, topic=None,
         domain=None, source=None,
-        at=message.at, terms=tuple(terms(message.content)), metadata=message.metadata, vectors=vectors,
+        at=message.at, terms=tuple(terms(worded(message.content, message.name, message.at))),
+        metadata=message.metadata, vectors=vectors,
     )  # fmt: skip
 
 

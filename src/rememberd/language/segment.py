@@ -1,4 +1,4 @@
-"""From text to terms: Han characters and their pairs, stemmed words for the rest."""
+"""From text to terms: Han characters and their pairs, stemmed words for the rest; and what a question looks for."""
 
 from __future__ import annotations
 
@@ -9,91 +9,34 @@ import unicodedata
 import Stemmer
 
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
-_RUNS = re.compile(rf"([{_HAN}]+)|([^\W_]+)", re.UNICODE)
+_RUNS = re.compile(rf"([{_HAN}]+)|([^\W_{_HAN}]+)", re.UNICODE)
 _HAN_RUN = re.compile(rf"[{_HAN}]+")
 _PLAIN = re.compile(r"[\x00-\x7f\u4e00-\u9fff\u3000-\u3002]*")
+_SENTENCE_END = re.compile(r"(?<=[。！？!?\n])(?![\s。！？!?\"”’」』）)])|(?<=[.!?])\s+")
 
-#: Words that say nothing about what a question asks for.
-STOP_WORDS = frozenset(
-    [
-        "a",
-        "about",
-        "am",
-        "an",
-        "and",
-        "are",
-        "as",
-        "at",
-        "be",
-        "been",
-        "but",
-        "by",
-        "can",
-        "could",
-        "did",
-        "do",
-        "does",
-        "for",
-        "from",
-        "had",
-        "has",
-        "have",
-        "he",
-        "her",
-        "hers",
-        "him",
-        "his",
-        "how",
-        "i",
-        "if",
-        "in",
-        "into",
-        "is",
-        "it",
-        "its",
-        "just",
-        "me",
-        "my",
-        "of",
-        "on",
-        "or",
-        "our",
-        "ours",
-        "she",
-        "so",
-        "some",
-        "than",
-        "that",
-        "the",
-        "their",
-        "them",
-        "then",
-        "there",
-        "these",
-        "they",
-        "this",
-        "to",
-        "too",
-        "us",
-        "was",
-        "we",
-        "were",
-        "what",
-        "when",
-        "where",
-        "which",
-        "who",
-        "whom",
-        "why",
-        "will",
-        "with",
-        "would",
-        "you",
-        "your",
-        "yours",
-    ]
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+#: Words that say nothing about what a text is about; they are not indexed.
+STOP_WORDS = _words(
+    """a an and are as at be been but by did do does for from had has have he her hers him his how i if in into is it
+    its me my of on or our she so that the their them then there these they this to was we were what when where which
+    who whom why will with would you your"""
 )
-_STOP_HAN = frozenset("的了吗呢吧啊呀么是在我你他她它们这那和与及就都也很什怎哪")
+
+#: Words that frame a question more than they tell what it is about.
+FRAME_WORDS = _words(
+    """s t m re ve ll d about after again all also am any around away back because before being between both can could
+    day doing done down during each ever every few first get getting give given go going gone got just kind last like
+    likely long look made make making many may might more most much must new not now off often once one only other out
+    over own part recent recently same say saying said see should some such sort take taken taking than thing things
+    time times too type types two up us use used using very want way well while mention mentioned mentions describe
+    described share shared name named"""
+)
+_FRAME_WEIGHT = 0.3
+_STATED_WEIGHT = 0.3
 
 _stemmers = threading.local()
 
@@ -110,40 +53,71 @@ def terms(text: str) -> list[str]:
     for run, word in _RUNS.findall(fold(text)):
         if run:
             found += run
-            found += [run[i : i + 2] for i in range(len(run) - 1)]
-        else:
+            found += _pairs(run)
+        elif word not in STOP_WORDS:
             words.append(word)
     return found + _stem(words)
 
 
-def question_terms(text: str) -> tuple[str, ...]:
-    """The terms that a question looks for, each once: without stop words, unless there is nothing else."""
-    folded = fold(text)
-    words = [word for run, word in _RUNS.findall(folded) if not run]
-    asked = [*_asked_han(folded), *_stem([word for word in words if word not in STOP_WORDS])]
-    return tuple(dict.fromkeys(asked or terms(text)))
+def question_terms(text: str) -> dict[str, float]:
+    """The terms that a question looks for, with their weights: what frames a question, or only leads up to it, counts
+    less than what it asks."""
+    split = split_question(text)
+    if split is None:
+        return _weighed(text)
+    asking, stating = split
+    weights = {term: weight * _STATED_WEIGHT for term, weight in _weighed(stating).items()}
+    for term, weight in _weighed(asking).items():
+        weights[term] = max(weights.get(term, 0.0), weight)
+    return weights
+
+
+def asked_terms(text: str) -> dict[str, float]:
+    """The terms of the sentences that ask."""
+    split = split_question(text)
+    return _weighed(text if split is None else split[0])
+
+
+def split_question(text: str) -> tuple[str, str] | None:
+    """The sentences that ask and those that do not, where a text has both; else None."""
+    sentences = [sentence for sentence in _SENTENCE_END.split(text) if _RUNS.search(sentence)]
+    asking = [sentence for sentence in sentences if "?" in sentence or "？" in sentence]
+    if not asking or len(asking) == len(sentences):
+        return None
+    return " ".join(asking), " ".join(sentence for sentence in sentences if sentence not in asking)
 
 
 def phrase_terms(text: str) -> tuple[str, ...]:
     """The terms that all have to stand in a text for it to contain these words: pairs where there are pairs."""
     folded = fold(text)
-    found = _stem([word for run, word in _RUNS.findall(folded) if not run])
+    found = _stem([word for run, word in _RUNS.findall(folded) if not run and word not in STOP_WORDS])
     for run in _HAN_RUN.findall(folded):
-        found += [run[i : i + 2] for i in range(len(run) - 1)] if len(run) > 1 else [run]
+        found += _pairs(run) or [run]
     return tuple(dict.fromkeys(found))
+
+
+def words_of(text: str) -> frozenset[str]:
+    """The words of a text as they are written, folded; for names."""
+    return frozenset(run or word for run, word in _RUNS.findall(fold(text)))
 
 
 def has_han(text: str) -> bool:
     return _HAN_RUN.search(text) is not None
 
 
-def _asked_han(folded: str) -> list[str]:
-    found: list[str] = []
-    for run in _HAN_RUN.findall(folded):
-        found += [character for character in run if character not in _STOP_HAN]
-        pairs = [run[i : i + 2] for i in range(len(run) - 1)]
-        found += [pair for pair in pairs if not (pair[0] in _STOP_HAN and pair[1] in _STOP_HAN)]
-    return found
+def _weighed(text: str) -> dict[str, float]:
+    weights: dict[str, float] = {}
+    for run, word in _RUNS.findall(fold(text)):
+        if run:
+            weights.update(dict.fromkeys([*run, *_pairs(run)], 1.0))
+        elif word not in STOP_WORDS:
+            (term,) = _stem([word])
+            weights[term] = max(weights.get(term, 0.0), _FRAME_WEIGHT if word in FRAME_WORDS else 1.0)
+    return weights
+
+
+def _pairs(run: str) -> list[str]:
+    return [run[i : i + 2] for i in range(len(run) - 1)]
 
 
 def _stem(words: list[str]) -> list[str]:

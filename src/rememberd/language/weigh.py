@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-K1 = 1.2
-B = 0.75
+_K1 = 1.2
+_B = 0.6
 
 
 def rarity(documents: int, frequency: int) -> float:
@@ -15,6 +15,5 @@ def rarity(documents: int, frequency: int) -> float:
 
 
 def saturation(count: Any, length: Any, average: float) -> Any:
-    """What repeating a word in a text of some length still adds; from 0 towards ``K1 + 1``."""
-    damping = K1 * (1 - B + B * length / max(average, 1.0))
-    return count * (K1 + 1) / (count + damping)
+    """What a word adds that stands ``count`` times in a text of some length: from 0 towards 1."""
+    return count / (count + _K1 * (1 - _B + _B * length / max(average, 1.0)))

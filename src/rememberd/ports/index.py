@@ -52,6 +52,7 @@ class Search:
     """What to look for within a scope: documents with any (or all) of the terms, and those nearest to the vectors.
 
     ``everyone`` looks over all users and agents of the tenant. Without terms and vectors the latest are proposed.
+    Messages up to ``reach`` places before or after the best proposals in their thread are proposed besides.
     """
 
     scope: Scope
@@ -61,6 +62,7 @@ class Search:
     vectors: Mapping[str, bytes] = field(default_factory=dict)
     limit: int = 200
     everyone: bool = False
+    reach: int = 0
 
 
 class Candidate(NamedTuple):
@@ -84,13 +86,18 @@ class Candidate(NamedTuple):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidates:
     """Proposals, and the statistics that weighing words takes, over all documents in sight, filtered or not: how many
-    there are, how many terms they have on average, and in how many each term stands."""
+    there are, how many terms they have on average, in how many each term stands, and their mean cosine per lane."""
 
     found: tuple[Candidate, ...]
     watermark: int
     documents: int = 0
     average_length: float = 0.0
     frequencies: Mapping[str, int] = field(default_factory=dict)
+    background: Mapping[str, float] = field(default_factory=dict)
+
+
+#: The neighbours of so many of the best proposals are proposed besides.
+NEIGHBOURED = 60
 
 
 class Index(Protocol):

@@ -24,10 +24,27 @@ class Embedder(Protocol):
     @property
     def dimension(self) -> int: ...
 
+    @property
+    def scale(self) -> tuple[float, float]:
+        """Mean and standard deviation of the cosine of two random texts, so that scores of models compare."""
+        ...
+
     def takes(self, text: str) -> bool:
         """Whether this lane embeds such a text."""
         ...
 
     async def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """A unit vector per text, as little-endian float32 bytes, in order."""
+        """A unit vector per text, as little-endian float32 bytes, in order.
+
+        The same text gives the same vector, whatever its neighbours. Raises ``ModelUnavailable`` if the model is
+        damaged or does not answer; a later call may succeed.
+        """
+        ...
+
+    async def check(self) -> None:
+        """Raise ``ModelUnavailable`` if it is known that it cannot embed. Loads nothing and asks nobody."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of threads and connections."""
         ...

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from rememberd.model import Policy, SettingValue
+from rememberd.language.tokens import Counter, estimate
+from rememberd.model import Hit, Policy, Query, Scope, SettingValue
 
 from .index import Index
 from .models import Embedder
 from .storage import Storage
 from .surroundings import Clock, Ids
 from .windows import Windows
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 
 class Nudge(Protocol):
@@ -25,18 +29,37 @@ def _nobody(*, hurry: bool = False) -> None:
     """Nobody follows the feed."""
 
 
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """What recall found, best first; what it had to do without; how many changes the index had not applied yet."""
+
+    hits: tuple[Hit, ...]
+    degraded: tuple[str, ...] = ()
+    unapplied: int = 0
+
+
+class Recaller(Protocol):
+    """Finds and ranks what bears on a question. ``everyone`` looks over all users; ``exclude`` leaves ids out."""
+
+    async def __call__(
+        self, scope: Scope, query: Query, clock: datetime, *, everyone: bool, exclude: frozenset[str]
+    ) -> Recalled: ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """``missing`` names what recall has to do without, and what that means."""
+    """``missing`` names what recall has to do without: what that means and, after a semicolon, the cure."""
 
     storage: Storage
     windows: Windows
     index: Index
+    recall: Recaller
     clock: Clock
     ids: Ids
     embedders: Sequence[Embedder] = ()
     policy: Policy = field(default_factory=Policy)
     nudge: Nudge = _nobody
+    count_tokens: Counter = estimate
     missing: Mapping[str, str] = field(default_factory=dict)
     settings: tuple[SettingValue, ...] = ()
 

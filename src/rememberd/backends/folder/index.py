@@ -18,7 +18,7 @@ import numpy as np
 
 from rememberd.errors import StorageUnavailable
 from rememberd.model import Filters
-from rememberd.ports.index import Candidate, Candidates, Document, Gone, Search
+from rememberd.ports.index import NEIGHBOURED, Candidate, Candidates, Document, Gone, Search
 
 from .shelf import Held, Shelf, words
 
@@ -140,7 +140,7 @@ class FolderIndex:
             near += view.by_vectors()
         if not search.terms and not search.vectors:
             proposed = [each for view in views for each in view.latest()]
-        chosen = _in_turns(proposed, near, search.limit)
+        chosen = _with_neighbours(_in_turns(proposed, near, search.limit), search.reach)
         for view in views:
             view.count([row for owner, row in chosen if owner is view])
         return Candidates(
@@ -149,6 +149,7 @@ class FolderIndex:
             documents=documents,
             average_length=average,
             frequencies=frequencies,
+            background=_background(views, search),
         )
 
 
@@ -215,6 +216,7 @@ class View:
         }
         self._cosines: dict[str, dict[int, float]] = {}
         self._counts: dict[int, tuple[int, ...]] = {}
+        self.compared: dict[str, tuple[int, float]] = {}
 
     def frequency(self, term: str) -> int:
         return len(self._postings[term][0])
@@ -238,10 +240,15 @@ class View:
         nearest = np.full(len(self.shelf.documents), -2.0, np.float32)
         for lane, vector in self._search.vectors.items():
             rows, cosines = self.shelf.cosines(lane, vector)
+            in_sight = cosines[self._sight[rows]]
+            self.compared[lane] = (len(in_sight), float(in_sight.sum()))
             seen = self._admitted[rows]
             self._cosines[lane] = dict(zip(rows[seen].tolist(), cosines[seen].tolist(), strict=True))
             nearest[rows[seen]] = np.maximum(nearest[rows[seen]], cosines[seen])
         return self._best(np.flatnonzero(nearest > -2.0), nearest)
+
+    def neighbours(self, row: int, reach: int) -> list[int]:
+        return [near for near in self.shelf.neighbours(row, reach) if self._admitted[near]]
 
     def latest(self) -> list[tuple[float, View, int]]:
         rows = np.flatnonzero(self._admitted)
@@ -291,6 +298,29 @@ def _in_turns(
             if each is not None and len(chosen) < limit:
                 chosen.setdefault((id(each[1]), each[2]), (each[1], each[2]))
     return list(chosen.values())
+
+
+def _with_neighbours(chosen: list[tuple[View, int]], reach: int) -> list[tuple[View, int]]:
+    """What was proposed, and besides it the neighbours of the best."""
+    held = {(id(view), row) for view, row in chosen}
+    besides: list[tuple[View, int]] = []
+    for view, row in chosen[:NEIGHBOURED]:
+        for near in view.neighbours(row, reach) if reach else ():
+            if (id(view), near) not in held:
+                held.add((id(view), near))
+                besides.append((view, near))
+    return chosen + besides
+
+
+def _background(views: list[View], search: Search) -> dict[str, float]:
+    """The mean cosine of all that is in sight, per lane."""
+    means = {}
+    for lane in search.vectors:
+        compared = [view.compared.get(lane, (0, 0.0)) for view in views]
+        number = sum(count for count, _ in compared)
+        if number:
+            means[lane] = sum(total for _, total in compared) / number
+    return means
 
 
 def _watermark(connection: apsw.Connection) -> int:

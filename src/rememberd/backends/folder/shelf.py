@@ -117,7 +117,7 @@ class Shelf:
 
     documents: list[Held | None] = field(default_factory=list)
     row_of: dict[int, int] = field(default_factory=dict)
-    numbers: list[int] = field(default_factory=list)
+    places: dict[tuple[str, int], int] = field(default_factory=dict)
     gone: int = 0
     _segments: list[Segment] = field(default_factory=list)
     _packed: int = 0
@@ -127,12 +127,17 @@ class Shelf:
 
     def add(self, number: int, held: Held) -> None:
         self.row_of[number] = len(self.documents)
+        if held.thread is not None and held.seq is not None:
+            self.places[held.thread, held.seq] = len(self.documents)
         self.documents.append(held)
-        self.numbers.append(number)
 
     def remove(self, number: int) -> None:
         row = self.row_of.pop(number, None)
         if row is not None:
+            held = self.documents[row]
+            place = (held.thread, held.seq) if held is not None else None
+            if self.places.get(place) == row:  # type: ignore[arg-type]
+                del self.places[place]  # type: ignore[arg-type]
             self.documents[row] = None
             self.gone += 1
             self._lengths = np.zeros(0, np.float32)
@@ -187,6 +192,14 @@ class Shelf:
             return np.zeros(0, np.uint32), np.zeros(0, np.float32)
         rows, matrix = self._lanes[lane]
         return rows, matrix @ np.frombuffer(vector, "<f4")
+
+    def neighbours(self, row: int, reach: int) -> list[int]:
+        """The rows up to ``reach`` places before or after a message in its thread."""
+        held = self.documents[row]
+        if held is None or held.thread is None or held.seq is None:
+            return []
+        steps = (held.seq + step for step in range(-reach, reach + 1) if step)
+        return [near for seq in steps if (near := self.places.get((held.thread, seq))) is not None]
 
     @property
     def lengths(self) -> NDArray[np.float32]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rememberd.model.change import Noun
-from rememberd.ports.index import Candidate, Candidates, Document, Gone, Search
+from rememberd.ports.index import NEIGHBOURED, Candidate, Candidates, Document, Gone, Search
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -39,11 +39,12 @@ class ReferenceIndex:
         seen = [document for document in self._documents.values() if _is_visible(document, search)]
         admitted = [document for document in seen if search.filters.admits(document)]
         return Candidates(
-            found=tuple(_candidate(document, search) for document in _proposed(search, admitted)),
+            found=tuple(_candidate(document, search) for document in _with_neighbours(search, admitted)),
             watermark=self._watermark,
             documents=len(seen),
             average_length=sum(len(document.terms) for document in seen) / len(seen) if seen else 0.0,
             frequencies={term: sum(term in document.terms for document in seen) for term in search.terms},
+            background=_background(seen, search),
         )
 
     async def clear(self) -> None:
@@ -80,6 +81,24 @@ def _candidate(document: Document, search: Search) -> Candidate:
         seq=document.seq,
         seconds=document.at.timestamp(),
     )
+
+
+def _background(seen: list[Document], search: Search) -> dict[str, float]:
+    compared = [_cosines(document, search) for document in seen]
+    lanes = {lane for cosines in compared for lane in cosines}
+    return {lane: float(np.mean([cosines[lane] for cosines in compared if lane in cosines])) for lane in lanes}
+
+
+def _with_neighbours(search: Search, admitted: list[Document]) -> list[Document]:
+    proposed = _proposed(search, admitted)
+    best = [document for document in proposed[:NEIGHBOURED] if document.seq is not None]
+    near = [document for document in admitted if any(_is_near(document, other, search.reach) for other in best)]
+    return proposed + [document for document in near if document not in proposed]
+
+
+def _is_near(one: Document, other: Document, reach: int) -> bool:
+    same = one.user == other.user and one.thread is not None and one.thread == other.thread
+    return same and one.seq is not None and other.seq is not None and 0 < abs(one.seq - other.seq) <= reach
 
 
 def _proposed(search: Search, visible: Iterable[Document]) -> list[Document]:

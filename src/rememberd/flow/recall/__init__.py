@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from .gather import Found, gather
-from .plan import Plan, plan
-from .rank import rank
-from .read import read_hits
+from .pipeline import Recall
 
-__all__ = ["Found", "Plan", "gather", "plan", "rank", "read_hits"]
+__all__ = ["Recall"]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from rememberd.errors import RememberdError
 from rememberd.flow.tail import unapplied
+from rememberd.language.searchable import worded
 from rememberd.language.segment import terms
 from rememberd.model import KINDS, MESSAGE, MemoryItem, Message
 from rememberd.model.change import Noun
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 
     from .plan import Plan
 
-_PROPOSALS = 200
+_PROPOSALS = 400
+REACH = 4
 _SCAN = 50_000
 _NO_VECTORS: Mapping[str, float] = {}
 
@@ -56,6 +58,7 @@ async def gather(storage: Storage, index: Index, plan: Plan) -> Found:
                 terms=plan.terms,
                 vectors=plan.vectors,
                 limit=max(_PROPOSALS, 2 * plan.query.k),
+                reach=REACH,
                 everyone=plan.everyone,
             )
         )
@@ -67,14 +70,17 @@ async def gather(storage: Storage, index: Index, plan: Plan) -> Found:
     known = [candidate for candidate in proposed.found if (candidate.noun, candidate.id) not in tail]
     fresh = [evidence(thing, plan) for thing in things.values()]
     return Found(
-        candidates=replace(proposed, found=(*known, *fresh)), things=things, degraded=degraded, unapplied=len(tail)
+        candidates=_counted_together(replace(proposed, found=tuple(known)), fresh, plan),
+        things=things,
+        degraded=degraded,
+        unapplied=len(tail),
     )
 
 
 def evidence(thing: Thing, plan: Plan) -> Candidate:
     """What an index would tell of a thing."""
     is_message = isinstance(thing, Message)
-    counted = Counter(terms(thing.content if isinstance(thing, Message) else thing.text))
+    counted = Counter(terms(_text(thing)))
     return Candidate(
         noun="message" if is_message else "memory",
         id=thing.id,
@@ -88,6 +94,10 @@ def evidence(thing: Thing, plan: Plan) -> Candidate:
         seq=thing.seq if isinstance(thing, Message) else None,
         seconds=thing.at.timestamp(),
     )
+
+
+def _text(thing: Thing) -> str:
+    return worded(thing.content, thing.name, thing.at) if isinstance(thing, Message) else thing.text
 
 
 def may_answer(thing: Thing, plan: Plan) -> bool:
@@ -133,13 +143,24 @@ def _by_address(things: Iterable[Thing]) -> dict[tuple[Noun, str], Thing]:
     return {("message" if isinstance(thing, Message) else "memory", thing.id): thing for thing in things}
 
 
+def _counted_together(known: Candidates, fresh: Sequence[Candidate], plan: Plan) -> Candidates:
+    """What the index knows, and what it will know, with the statistics of both."""
+    if not fresh:
+        return known
+    documents = known.documents + len(fresh)
+    length = known.documents * known.average_length + sum(candidate.length for candidate in fresh)
+    return replace(
+        known,
+        found=known.found + tuple(fresh),
+        documents=documents,
+        average_length=length / documents,
+        frequencies={
+            term: known.frequencies.get(term, 0) + sum(bool(candidate.counts[i]) for candidate in fresh)
+            for i, term in enumerate(plan.terms)
+        },
+    )
+
+
 def _statistics(things: Iterable[Thing], plan: Plan) -> Candidates:
     """The statistics of things that no index counted."""
-    found: Sequence[Candidate] = [evidence(thing, plan) for thing in things]
-    return Candidates(
-        found=tuple(candidate for candidate in found if any(candidate.counts)),
-        watermark=0,
-        documents=len(found),
-        average_length=sum(candidate.length for candidate in found) / len(found) if found else 0.0,
-        frequencies={term: sum(bool(candidate.counts[i]) for candidate in found) for i, term in enumerate(plan.terms)},
-    )
+    return _counted_together(Candidates(found=(), watermark=0), [evidence(thing, plan) for thing in things], plan)

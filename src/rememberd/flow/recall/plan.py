@@ -1,4 +1,4 @@
-"""What a question looks for: its terms, its vectors, and the moment it is asked from."""
+"""What a question looks for: its terms and their weights, its vectors, and the moment it is asked from."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from rememberd.language.segment import question_terms
+import numpy as np
+
+from rememberd.errors import RememberdError
+from rememberd.language.segment import asked_terms, question_terms, split_question
 from rememberd.model import Query, Scope
 
 if TYPE_CHECKING:
@@ -18,16 +21,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """``now`` decides what is valid and how old things are; ``clock`` decides what has expired."""
+    """``weights`` go with ``terms``; ``asked`` are those of the sentences that ask, 0 for the others.
+
+    ``scales`` are the lanes' mean and deviation of the cosines of texts that have nothing to do with each other.
+    ``now`` decides what is valid and how old things are; ``clock`` decides what has expired.
+    """
 
     scope: Scope
     query: Query
     terms: tuple[str, ...]
+    weights: tuple[float, ...]
+    asked: tuple[float, ...]
     now: datetime
     clock: datetime
     vectors: Mapping[str, bytes] = field(default_factory=dict)
+    scales: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     everyone: bool = False
     exclude: frozenset[str] = frozenset()
+    degraded: tuple[str, ...] = ()
 
 
 async def plan(
@@ -39,16 +50,36 @@ async def plan(
     everyone: bool = False,
     exclude: frozenset[str] = frozenset(),
 ) -> Plan:
-    vectors = {
-        embedder.lane: (await embedder.embed([query.text]))[0] for embedder in embedders if embedder.takes(query.text)
-    }
+    weights, asked = question_terms(query.text), asked_terms(query.text)
+    vectors: dict[str, bytes] = {}
+    degraded: list[str] = []
+    taking = [embedder for embedder in embedders if embedder.takes(query.text)]
+    for embedder in taking:
+        try:
+            vectors[embedder.lane] = await _embed(embedder, query.text)
+        except RememberdError as failure:
+            degraded.append(f"vectors: lane {embedder.lane}: {failure.detail}")
     return Plan(
         scope=scope,
         query=query,
-        terms=question_terms(query.text),
+        terms=tuple(weights),
+        weights=tuple(weights.values()),
+        asked=tuple(asked.get(term, 0.0) for term in weights),
         now=query.now or query.as_of or clock,
         clock=clock,
         vectors=vectors,
+        scales={embedder.lane: embedder.scale for embedder in taking},
         everyone=everyone,
         exclude=exclude,
+        degraded=tuple(degraded),
     )
+
+
+async def _embed(embedder: Embedder, text: str) -> bytes:
+    """The vector of a question; where it states things before it asks, the mean of the whole and of what it asks."""
+    split = split_question(text)
+    if split is None:
+        return (await embedder.embed([text]))[0]
+    whole, asking = (np.frombuffer(data, "<f4") for data in await embedder.embed([text, split[0]]))
+    mean: bytes = ((whole + asking) / 2).astype("<f4").tobytes()
+    return mean

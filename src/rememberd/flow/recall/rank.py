@@ -1,21 +1,45 @@
-"""Ranking: the score of each candidate, from parts that add up to it, the same on every engine."""
+"""Ranking: the score of each candidate, from parts that add up to it, the same on every engine.
+
+A candidate is worth its words (BM25 against the best, or against what the question could reach, if the best is poor)
+and its nearness in meaning. What was said right after or before a strong candidate gains from it, and so does what was
+said by the one person whom the question names. The whole answer is silence when nothing reaches the floor.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
-from rememberd.language.weigh import K1, rarity, saturation
+import numpy as np
+
+from rememberd.language.segment import fold, has_han, words_of
+from rememberd.language.weigh import rarity, saturation
 from rememberd.model import KINDS
 from rememberd.ports.index import Candidate
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from rememberd.ports.index import Candidates
 
     from .plan import Plan
 
-_WORDS_WITH_VECTORS, _VECTORS, _RECENCY = 0.5, 0.4, 0.1
+Floats: TypeAlias = "NDArray[np.float64]"
+
+_WORDS, _VECTOR = 0.5, 0.5
+_LEAST_WORDS = 0.15  # of the question's weight: poorer matches do not count as full ones for want of better
+_AFTER, _BEFORE, _FADING, _REACH, _POWER = 0.6, 0.3, 0.75, 4, 3
+_SPEAKER = 0.1
+_RECENCY = 0.02
+
+# The floor: what share of the question a text must cover, in meaning and in words.
+_MEANING_IN_RELEVANCE = 0.4
+_FLOOR = {False: 0.4625, True: 0.295}  # by whether the question is in Chinese
+_FLOOR_BY_WORDS = {False: 0.319, True: 0.0}
+_SMALL_STORE = 100  # silence means little where little is known
+_NAMED_BACKGROUND = {False: 0.53, True: 0.42}
+_FOLLOWING_BACKGROUND = 0.75
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,46 +53,114 @@ class Ranked:
 
 
 def rank(candidates: Candidates, plan: Plan) -> list[Ranked]:
-    """Those above the floor, best first; equal scores by time, then id, so that the order is always the same."""
-    weigh = _Words(candidates, plan.terms)
-    share = _WORDS_WITH_VECTORS if plan.vectors else _WORDS_WITH_VECTORS + _VECTORS
-    floor = plan.query.floor or 0.0
-    ranked = []
-    for candidate in candidates.found:
-        words = share * weigh(candidate)
-        nearness = _VECTORS * max(0.0, max(candidate.cosine.values(), default=0.0))
-        relevance = words + nearness
-        if relevance <= 0 or relevance < floor or candidate.id in plan.exclude:
-            continue
-        recency = _RECENCY * relevance * _recency(candidate, plan)
-        parts = {"lexical": round(words, 6), "vector": round(nearness, 6), "recency": round(recency, 6)}
-        shared = tuple(term for term, count in zip(plan.terms, candidate.counts, strict=True) if count)
-        ranked.append(Ranked(candidate, round(sum(parts.values()), 6), parts, shared))
-    return sorted(ranked, key=lambda each: (-each.score, -each.candidate.seconds, each.candidate.id))
-
-
-class _Words:
-    """BM25, as a share of what a text could reach that holds every word of the question."""
-
-    def __init__(self, candidates: Candidates, asked: tuple[str, ...]) -> None:
-        number = max(candidates.documents, len(candidates.found), 1)
-        self._average = candidates.average_length or 40.0
-        seen = [min(candidates.frequencies.get(term, 0) or 1, number) for term in asked]
-        self._weights = [rarity(number, frequency) for frequency in seen]
-        self._most = sum(self._weights) * (K1 + 1) or 1.0
-
-    def __call__(self, candidate: Candidate) -> float:
-        reached: float = sum(
-            weight * saturation(float(count), float(candidate.length), self._average)
-            for weight, count in zip(self._weights, candidate.counts, strict=True)
-            if count
+    """Best first; equal scores by time, then id, so that the order is always the same. Empty below the floor."""
+    found = [candidate for candidate in candidates.found if candidate.id not in plan.exclude]
+    if not found:
+        return []
+    evidence = _Evidence(found, candidates, plan)
+    if evidence.best_relevance < _floor(candidates.documents, plan):
+        return []
+    base = evidence.words + evidence.vector
+    after, before = _neighbours(found, base)
+    parts = {
+        "lexical": evidence.words,
+        "vector": evidence.vector,
+        "neighbour": after + before,
+        "speaker": np.where(base + after + before > 0, evidence.speaker, 0.0),
+    }
+    total = sum(parts.values())
+    parts["recency"] = np.where(total > 0, _RECENCY * _recency(found, plan), 0.0)
+    parts = {name: np.round(values, 6) for name, values in parts.items()}
+    scores = sum(parts.values())
+    order = sorted(
+        np.flatnonzero(total > 0).tolist(), key=lambda i: (-round(float(scores[i]), 6), -found[i].seconds, found[i].id)
+    )
+    return [
+        Ranked(
+            found[i],
+            round(float(scores[i]), 6),
+            {name: float(values[i]) for name, values in parts.items()},
+            tuple(term for term, count in zip(plan.terms, found[i].counts, strict=True) if count),
         )
-        return reached / self._most
+        for i in order
+    ]
 
 
-def _recency(candidate: Candidate, plan: Plan) -> float:
-    half_life = KINDS[candidate.kind].half_life
-    if half_life is None:
-        return 1.0
-    age = max(0.0, plan.now.timestamp() - candidate.seconds)
-    return float(0.5 ** (age / half_life.total_seconds()))
+class _Evidence:
+    """The evidence of all candidates as arrays."""
+
+    def __init__(self, found: list[Candidate], candidates: Candidates, plan: Plan) -> None:
+        documents = max(candidates.documents, 1)
+        rare = np.array([rarity(documents, min(candidates.frequencies.get(term, 0), documents)) for term in plan.terms])
+        counts = np.array([candidate.counts for candidate in found], np.float64).reshape(len(found), len(plan.terms))
+        lengths = np.array([candidate.length for candidate in found], np.float64)
+        asked = rare * np.array(plan.asked)
+        mass = float(asked.sum())
+        matched = saturation(counts, lengths[:, None], candidates.average_length) @ (rare * np.array(plan.weights))
+        best = max(float(matched.max(initial=0.0)), _LEAST_WORDS * mass) or 1.0
+        share, self._meaning = (_WORDS, _MEANING_IN_RELEVANCE) if plan.vectors else (_WORDS + _VECTOR, 0.0)
+        self.words = share * matched / best
+        named = _named(found, plan)
+        self.vector = _VECTOR * _nearness(found, plan, None)
+        self.speaker = np.array([_SPEAKER * (len(named) == 1 and candidate.name in named) for candidate in found])
+        coverage = (counts > 0) @ asked / mass if mass else np.zeros(len(found))
+        background = candidates.background if named else None
+        relevance = self._meaning * _nearness(found, plan, background) + (1 - self._meaning) * coverage
+        self.best_relevance = float(relevance.max(initial=0.0))
+
+
+def _nearness(found: list[Candidate], plan: Plan, background: Mapping[str, float] | None) -> Floats:
+    """The cosines on one scale for all lanes: 0 is chance, 1 is the same.
+
+    A question that names a speaker is near to all that was said; ``background`` takes that out.
+    """
+    nearest = np.zeros(len(found))
+    for lane, (mean, deviation) in plan.scales.items():
+        chance = mean
+        if background is not None and lane in background:
+            chance += _FOLLOWING_BACKGROUND * (background[lane] - _NAMED_BACKGROUND[has_han(plan.query.text)])
+        cosines = np.array([candidate.cosine.get(lane, -1.0) for candidate in found])
+        nearest = np.maximum(nearest, np.clip((cosines - chance) / (5 * deviation), 0.0, 1.0))
+    return nearest
+
+
+def _named(found: list[Candidate], plan: Plan) -> set[str]:
+    """The speakers whom the question names."""
+    names = {candidate.name for candidate in found if candidate.name}
+    words = words_of(plan.query.text) if names else frozenset()
+    return {name for name in names if fold(name) in words}
+
+
+def _neighbours(found: list[Candidate], base: Floats) -> tuple[Floats, Floats]:
+    """What each candidate gains from strong ones before and after it in its thread."""
+    after, before = np.zeros(len(found)), np.zeros(len(found))
+    place = {(candidate.thread, candidate.seq): i for i, candidate in enumerate(found) if candidate.seq is not None}
+    strong = base**_POWER
+    for (thread, seq), i in place.items():
+        for step in range(1, _REACH + 1):
+            fading = _FADING ** (step - 1)
+            earlier, later = place.get((thread, seq - step)), place.get((thread, seq + step))
+            if earlier is not None:
+                after[i] += _AFTER * fading * strong[earlier]
+            if later is not None:
+                before[i] += _BEFORE * fading * strong[later]
+    return after, before
+
+
+def _recency(found: list[Candidate], plan: Plan) -> Floats:
+    """1 is now; what does not fade is always now."""
+    now = plan.now.timestamp()
+    faded = []
+    for candidate in found:
+        half_life = KINDS[candidate.kind].half_life
+        age = max(0.0, now - candidate.seconds)
+        faded.append(1.0 if half_life is None else 0.5 ** (age / half_life.total_seconds()))
+    return np.array(faded)
+
+
+def _floor(documents: int, plan: Plan) -> float:
+    """What the best candidate has to reach. A question that looks for nothing is not silenced by default."""
+    if plan.query.floor is not None:
+        return plan.query.floor
+    floors = _FLOOR if plan.vectors else _FLOOR_BY_WORDS
+    return floors[has_han(plan.query.text)] * documents / (documents + _SMALL_STORE)

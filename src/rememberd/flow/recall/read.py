@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rememberd.language.tokens import estimate
 from rememberd.model import MESSAGE, Hit, Message
 
 from .gather import may_answer, read_things
@@ -12,6 +11,7 @@ from .gather import may_answer, read_things
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rememberd.language.tokens import Counter
     from rememberd.ports.storage import Storage
 
     from .gather import Found, Thing
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _PAGE = 50
 
 
-async def read_hits(storage: Storage, plan: Plan, found: Found, ranking: Sequence[Ranked]) -> list[Hit]:
+async def read_hits(storage: Storage, plan: Plan, found: Found, ranking: Sequence[Ranked], count: Counter) -> list[Hit]:
     """The hits, best first: as many as were asked for, and at least as many as could fill the budget."""
     hits: list[Hit] = []
     tokens = 0
@@ -38,7 +38,7 @@ async def read_hits(storage: Storage, plan: Plan, found: Found, ranking: Sequenc
             answer = things.get((each.candidate.noun, each.candidate.id))
             if answer is not None:
                 hits.append(_hit(answer, each))
-                tokens += estimate(hits[-1].text)
+                tokens += count(hits[-1].text)
     return hits
 
 
@@ -49,6 +49,10 @@ def _why(ranked: Ranked) -> str:
         reasons.append("shares the words " + ", ".join(longest))
     if ranked.parts["vector"]:
         reasons.append("is near in meaning")
+    if ranked.parts["neighbour"] > ranked.parts["lexical"] + ranked.parts["vector"]:
+        reasons.append("was said next to what matches")
+    if ranked.parts["speaker"]:
+        reasons.append(f"was said by {ranked.candidate.name}")
     return "; ".join(reasons)
 
 

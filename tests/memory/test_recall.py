@@ -1,0 +1,69 @@
+"""Recall: parts that add up, an order that stays, neighbours, speakers, and silence."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+from tests.conftest import plain_settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+from tests.conftest import Store
+
+THINGS = ("umbrella", "ladder", "teapot", "violin", "雨伞", "梯子", "茶壶", "小提琴")
+PLACES = ("kitchen", "garden", "office", "厨房", "花园", "办公室")
+
+
+def _said(chance: random.Random) -> str:
+    return f"the {chance.choice(THINGS)} is in the {chance.choice(PLACES)} {chance.choice(('now', '了', 'again'))}"
+
+
+def test_the_parts_add_up_to_the_score_and_the_same_question_gives_the_same_ranking(tmp_path: Path) -> None:
+    store = Store("folder", tmp_path, plain_settings(models__embedder="test"))
+    chance = random.Random(7)
+    lin = store.memory.of(user="lin")
+    for number in range(20):
+        messages = [
+            {"role": "user", "name": chance.choice(("Lin", "Mei")), "content": _said(chance)} for _ in range(15)
+        ]
+        store.run(store.memory.of(user="lin", thread=f"t-{number}").ingest(messages))
+    store.run(store.memory.settle(30))
+    for _ in range(500):
+        question = f"{chance.choice(('Lin', 'Mei', '谁'))} {chance.choice(THINGS)} {chance.choice(PLACES)}?"
+        context = store.run(lin.query(question, k=20, explain=True))
+        again = store.run(lin.query(question, k=20, explain=True))
+        assert [hit.id for hit in context.raw] == [hit.id for hit in again.raw]
+        for hit in context.raw:
+            assert abs(sum(hit.parts.values()) - hit.score) < 1e-5
+            assert hit.why
+    store.close()
+
+
+def test_what_was_said_right_after_a_strong_hit_is_recalled_with_it(store: Store) -> None:
+    lin = store.memory.of(user="lin", thread="t")
+    store.run(lin.ingest(["good morning", "where did you leave the violin?", "behind the sofa", "thanks", "see you"]))
+    hits = store.run(store.memory.of(user="lin").query("where is the violin?")).raw
+    assert [hit.text for hit in hits[:2]] == ["where did you leave the violin?", "behind the sofa"]
+    assert "next to what matches" in hits[1].why
+
+
+def test_the_speaker_whom_the_question_names_comes_first(store: Store) -> None:
+    lin = store.memory.of(user="lin", thread="t")
+    for name in ("Lin", "Mei"):
+        for i in range(3):
+            line = {"role": "user", "name": name, "content": f"my favourite tea number {i} is green"}
+            store.run(store.memory.of(user="lin", thread=f"{name}-{i}").ingest(line))
+    hits = store.run(lin.query("what is Mei's favourite tea?", k=3)).raw
+    assert {hit.name for hit in hits} == {"Mei"}
+    assert all("was said by Mei" in hit.why for hit in hits)
+
+
+def test_a_question_about_things_never_said_is_answered_with_silence(store: Store) -> None:
+    lin = store.memory.of(user="lin", thread="t")
+    store.run(lin.ingest([f"note {i}: the parcel of the neighbours arrived on day {i}" for i in range(300)]))
+    asked = "did the submarine captain arrive in Antarctica with his orchestra?"
+    assert store.run(store.memory.of(user="lin").query(asked)).raw == ()
+    assert store.run(store.memory.of(user="lin").query(asked, floor=0.0)).raw != ()
+    assert store.run(store.memory.of(user="lin").query("when did the parcel arrive?")).raw != ()
