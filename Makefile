@@ -15,12 +15,14 @@ help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
 
 serve: $(VENV)/.run ## set up and run the product on its embedded default (ARGS="--port N --data DIR")
+	@$(BIN)/rememberd models pull >/dev/null || echo "going on without models" >&2
 	@exec $(BIN)/rememberd serve $(ARGS)
 
 test: $(VENV)/.dev lint types imports ## set up and run every test, on every engine
+	@$(BIN)/rememberd models pull >/dev/null
 	$(BIN)/pytest -q $(ARGS)
 
-check: $(VENV)/.dev ## the quick offline run: no servers
+check: $(VENV)/.dev ## the quick offline run: no servers; without models, what needs them is skipped
 	$(BIN)/pytest -q -m "not integration and not slow" $(ARGS)
 
 lint: $(VENV)/.dev ## style

@@ -42,8 +42,10 @@ class Clock:
 
 
 def plain_settings(**given: Any) -> Settings:
-    """Settings that nothing outside the test can change."""
-    names = {name.replace("__", "."): value for name, value in given.items()}
+    """Settings that nothing outside the test can change; models only where a test asks for them."""
+    names = {"models.embedder": "none", "tokens.encoding": "estimate"} | {
+        name.replace("__", "."): value for name, value in given.items()
+    }
     return load_settings(environment={}, dotenv=None, given=names)
 
 

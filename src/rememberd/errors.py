@@ -13,7 +13,8 @@
     ├── Unavailable             try again later                                       503
     │   ├── StorageUnavailable  the storage cannot be reached or written
     │   ├── StorageFull         the disk or quota is exhausted                        507
-    │   └── ServerUnreachable   the remote rememberd does not answer
+    │   ├── ServerUnreachable   the remote rememberd does not answer
+    │   └── ModelUnavailable    a model is not there, is damaged, or does not answer
     ├── FolderInUse             another process owns the folder and does not serve
     ├── DamagedStore            what is on disk is not what was written
     ├── SettingsError           a setting is unknown, malformed or contradictory
@@ -109,6 +110,10 @@ class StorageFull(Unavailable):
 
 class ServerUnreachable(Unavailable):
     code = "server_unreachable"
+
+
+class ModelUnavailable(Unavailable):
+    code = "model_unavailable"
 
 
 class FolderInUse(RememberdError):

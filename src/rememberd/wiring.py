@@ -13,8 +13,9 @@ from uuid_utils import uuid7
 from . import telemetry
 from .backends.folder.owner import Ownership
 from .engine import LocalEngine
-from .errors import MissingExtra, SettingsError
+from .errors import MissingExtra, ModelUnavailable, SettingsError
 from .guard.gatekeeper import Gatekeeper
+from .language.tokens import estimate
 from .model import Actor
 from .ports.parts import Parts
 from .settings import Settings, load_settings
@@ -26,17 +27,19 @@ if TYPE_CHECKING:
     from .backends.folder.owner import OwnerCard
     from .client import RemoteEngine
     from .engine import Engine
+    from .language.tokens import Counter
     from .ports.index import Index
     from .ports.models import Embedder
     from .ports.storage import Storage
     from .ports.surroundings import Clock, Ids
     from .ports.windows import Windows
+    from .providers.pull import Models
 
 #: The actor of a process that opened the store itself.
 LOCAL = Actor("local", operator=True)
 
 _WINDOWS_HELD = 10_000
-_NO_MODELS = "no embedding model is set up, so recall goes by words alone"
+_SO = "so recall goes by words alone"
 
 
 def now() -> datetime:
@@ -151,18 +154,23 @@ async def _assemble(
     ids: Ids,
     let_go: Callable[[], None] | None = None,
 ) -> LocalEngine:
-    embedders = _embedders(settings)
+    from .flow.recall import Recall
+
+    embedders, missing = _embedders(settings)
+    count_tokens = _counter(settings)
     followers = Followers()
     parts = Parts(
         storage=storage,
         windows=_windows(storage),
         index=index,
+        recall=Recall(storage=storage, index=index, embedders=embedders, count_tokens=count_tokens),
         clock=clock,
         ids=ids,
         embedders=embedders,
         policy=settings.policy,
         nudge=followers.nudge,
-        missing={} if embedders else {"vectors": _NO_MODELS},
+        count_tokens=count_tokens,
+        missing=missing,
         settings=settings.described(),
     )
     followers.start(parts)
@@ -170,6 +178,8 @@ async def _assemble(
 
     async def close() -> None:
         await followers.stop()
+        for embedder in embedders:
+            await embedder.close()
         await index.close()
         await storage.close()
         if let_go is not None:
@@ -184,10 +194,60 @@ def _windows(storage: Storage) -> Windows:
     return ReferenceWindows(_WINDOWS_HELD if storage.exclusive else 0)
 
 
-def _embedders(settings: Settings) -> tuple[Embedder, ...]:
-    from .providers.embed import TestEmbedder
+def models(settings: Settings) -> Models:
+    """The folder of the fetched models, and where they come from."""
+    from .providers.model_folder import default_folder
+    from .providers.pull import Models
 
-    return (TestEmbedder(),) if settings.text("models.embedder") == "test" else ()
+    folder = settings.maybe("models.folder")
+    return Models(Path(folder).expanduser() if folder else default_folder(), settings.maybe("models.source"))
+
+
+def _embedders(settings: Settings) -> tuple[tuple[Embedder, ...], dict[str, str]]:
+    """What makes vectors; or nothing, and why."""
+    from .providers.embed import TestEmbedder
+    from .providers.onnx import local_lanes
+
+    chosen = settings.text("models.embedder")
+    if chosen == "test":
+        return (TestEmbedder(),), {}
+    if chosen == "openai":
+        return (_endpoint(settings),), {}
+    if chosen == "none":
+        return (), {"vectors": f"models.embedder is none, {_SO}"}
+    try:
+        return local_lanes(models(settings).folder), {}
+    except ModelUnavailable as failure:
+        symptom, _, cure = failure.detail.partition("; ")
+        return (), {"vectors": f"{symptom}, {_SO}; {cure}"}
+
+
+def _endpoint(settings: Settings) -> Embedder:
+    from .providers.openai import OpenAIEmbedder
+
+    unset = [name for name in ("models.url", "models.name", "models.dimension") if not settings.maybe(name)]
+    if unset:
+        raise SettingsError(f"models.embedder is openai, but {', '.join(unset)} must be set too")
+    return OpenAIEmbedder(
+        settings.text("models.url"),
+        settings.text("models.name"),
+        settings.integer("models.dimension"),
+        settings.maybe("models.api_key"),
+    )
+
+
+def _counter(settings: Settings) -> Counter:
+    from .providers.tokens import ExactCounter
+
+    encoding = settings.text("tokens.encoding")
+    if encoding == "estimate":
+        return estimate
+    try:
+        return ExactCounter("o200k_base" if encoding == "auto" else encoding, models(settings).folder)
+    except ModelUnavailable as failure:
+        if encoding == "auto":
+            return estimate
+        raise SettingsError(f"tokens.encoding is {encoding}, but {failure.detail}") from failure
 
 
 def _require(module: str, extra: str, needed_for: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from rememberd.cli import main
 
-from .processes import Ended
+from .processes import WITHOUT_MODELS, Ended
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,4 +43,6 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     for name in os.environ:
         if name.startswith("REMEMBERD_"):
             monkeypatch.delenv(name)
+    for name, value in WITHOUT_MODELS.items():
+        monkeypatch.setenv(name, value)
     return Shell(tmp_path, capsys)

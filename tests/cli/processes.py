@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 _PATIENCE = 60
 
+#: Models take a while to load; commands are tried without them.
+WITHOUT_MODELS = {"REMEMBERD_MODELS_EMBEDDER": "none", "REMEMBERD_TOKENS_ENCODING": "estimate"}
+
 
 @dataclass(frozen=True)
 class Ended:
@@ -40,9 +43,9 @@ class Ended:
 
 
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Ours, without what would change rememberd's settings."""
+    """Ours, without what would change rememberd's settings, and without models."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("REMEMBERD_")}
-    return {**kept, **(extra or {})}
+    return {**kept, **WITHOUT_MODELS, **(extra or {})}
 
 
 def start(folder: Path, *arguments: str, **variables: str) -> subprocess.Popen[bytes]:

@@ -27,8 +27,8 @@ def parse_answer(text: str) -> Any:
 def differences(shown: Any, real: Any, where: str = "") -> list[str]:
     """Where the real answer is not as shown.
 
-    Strings may hold ``…``; a field of that name means that there may be more fields. Of a number with a fraction only
-    the type is compared.
+    Strings may hold ``…``; a field of that name means that there may be more fields, and so does the last entry of a
+    longer list. Of a number with a fraction only the type is compared.
     """
     here = where or "the answer"
     if shown == ANYTHING:
@@ -36,6 +36,8 @@ def differences(shown: Any, real: Any, where: str = "") -> list[str]:
     if isinstance(shown, dict) and isinstance(real, dict):
         return _differences_of_objects(shown, real, where)
     if isinstance(shown, list) and isinstance(real, list):
+        if len(shown) > 1 and shown[-1] == ANYTHING:
+            shown, real = shown[:-1], real[: len(shown) - 1]
         if len(shown) != len(real):
             return [f"{here} has {len(real)} entries, not {len(shown)}"]
         pairs = enumerate(zip(shown, real, strict=True))

@@ -131,6 +131,9 @@ def test_shown_answers_may_leave_out_what_they_say_they_leave_out() -> None:
     assert not differences({"id": "…", "score": 0.9, "seq": 1, "…": "…"}, real)
     assert differences({"id": "…", "score": 0.9, "seq": 1}, real) == ["/more is not shown"]
     assert differences({"seq": "1", "…": "…"}, real)
+    assert not differences([1, "…"], [1, 2, 3])
+    assert not differences([1, "…"], [1])
+    assert differences([1, 2, "…"], [1])
     assert differences({"gone": 1, "…": "…"}, real) == ["/gone is not in the answer"]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from rememberd.errors import RememberdError
+from rememberd.errors import ModelUnavailable, RememberdError, SettingsError
 from rememberd.model import Diagnosis, Finding
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ async def examine(parts: Parts) -> Diagnosis:
         "storage": _storage,
         "index": _index,
         "jobs": _jobs,
+        **({"vectors": _vectors} if parts.embedders else {}),
         "clock": _clock,
     }
     findings = []
@@ -33,7 +34,7 @@ async def examine(parts: Parts) -> Diagnosis:
                     check=check, state="broken", detail=failure.detail, cure="see the log; try again when it answers"
                 )
             )
-    findings += [Finding(check=part, state="warning", detail=symptom) for part, symptom in parts.missing.items()]
+    findings += [_warning(part, symptom) for part, symptom in parts.missing.items()]
     return Diagnosis(findings=tuple(findings), settings=parts.settings)
 
 
@@ -59,6 +60,21 @@ async def _index(parts: Parts) -> Finding:
             cure="wait, or rememberd rebuild",
         )
     return Finding(check="index", state="ok", detail=f"applied {applied:,} of {head:,} changes")
+
+
+async def _vectors(parts: Parts) -> Finding:
+    for embedder in parts.embedders:
+        try:
+            await embedder.check()
+        except (ModelUnavailable, SettingsError) as failure:
+            return _warning("vectors", f"lane {embedder.lane}: {failure.detail}")
+    lanes = ", ".join(embedder.lane for embedder in parts.embedders)
+    return Finding(check="vectors", state="ok", detail=f"recall goes by meaning too, in the lanes {lanes}")
+
+
+def _warning(check: str, symptom: str) -> Finding:
+    detail, _, cure = symptom.partition("; ")
+    return Finding(check=check, state="warning", detail=detail, cure=cure)
 
 
 async def _jobs(parts: Parts) -> Finding:

@@ -18,6 +18,7 @@ class TestEmbedder:
 
     lane = "test"
     model = "test-1"
+    scale = (0.0, 0.2)
 
     def __init__(self, dimension: int = 32) -> None:
         self.dimension = dimension
@@ -27,6 +28,12 @@ class TestEmbedder:
 
     async def embed(self, texts: Sequence[str]) -> list[bytes]:
         return [self._vector(text) for text in texts]
+
+    async def check(self) -> None:
+        """Nothing can be wrong with it."""
+
+    async def close(self) -> None:
+        """Nothing is held."""
 
     def _vector(self, text: str) -> bytes:
         seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")

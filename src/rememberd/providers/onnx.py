@@ -1,0 +1,138 @@
+"""Embedding lanes that run here, on onnxruntime: loaded when first used, one text per run."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import importlib.util
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rememberd.errors import ModelUnavailable
+from rememberd.language.segment import has_han
+
+from .catalogue import EN, ZH
+from .model_folder import CURE, hashed_state, read_pinned, sized_state
+from .wordpiece import WordPiece
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from .catalogue import LaneModel
+
+
+class OnnxLane:
+    """A lane whose model is in the models folder. ``thread`` does all its work; lanes may share one.
+
+    The models quantise over a whole batch, so a text gets a vector of its own only if it is run by itself. Queries
+    come in between the texts of a batch for the same reason.
+    """
+
+    def __init__(
+        self, model: LaneModel, folder: Path, thread: ThreadPoolExecutor, takes: Callable[[str], bool]
+    ) -> None:
+        self.lane = model.lane
+        self.model = model.onnx.sha256[:16]
+        self.dimension = model.dimension
+        self.scale = (model.mean, model.deviation)
+        self._pinned = (model.onnx, model.tokenizer)
+        self._folder = folder
+        self._thread = thread
+        self._takes = takes
+        self._loaded: _Loaded | None = None
+        self._failure: tuple[object, str] | None = None
+
+    def takes(self, text: str) -> bool:
+        return self._takes(text)
+
+    async def embed(self, texts: Sequence[str]) -> list[bytes]:
+        loop = asyncio.get_running_loop()
+        return [await loop.run_in_executor(self._thread, self._embed, text) for text in texts]
+
+    async def check(self) -> None:
+        if self._loaded is None:
+            await asyncio.get_running_loop().run_in_executor(self._thread, self._check)
+
+    async def close(self) -> None:
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    def _check(self) -> None:
+        for file in self._pinned:
+            state = hashed_state(self._folder, file)
+            if state != "ok":
+                raise ModelUnavailable(f"{file.name} is {state}; {CURE}")
+
+    def _embed(self, text: str) -> bytes:
+        if self._loaded is None:
+            self._loaded = self._load()
+        return self._loaded.vector(text)
+
+    def _load(self) -> _Loaded:
+        """Load the model. A failure is remembered until the files change, so that trying again costs nothing."""
+        seen = [_stamp(self._folder / file.name) for file in self._pinned]
+        if self._failure is not None and self._failure[0] == seen:
+            raise ModelUnavailable(self._failure[1])
+        try:
+            onnx, tokenizer = (read_pinned(self._folder, file) for file in self._pinned)
+        except ModelUnavailable as failure:
+            self._failure = (seen, failure.detail)
+            raise
+        return _Loaded(_session(onnx), WordPiece(tokenizer), self.dimension)
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    session: Any
+    tokenizer: WordPiece
+    dimension: int
+
+    def vector(self, text: str) -> bytes:
+        ids = np.array([self.tokenizer.ids(text)], dtype=np.int64)
+        given = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
+        first = self.session.run(None, given)[0][0, 0]
+        unit: bytes = (first / np.linalg.norm(first)).astype("<f4").tobytes()
+        return unit
+
+
+def local_lanes(folder: Path) -> tuple[OnnxLane, ...]:
+    """The lanes of the models folder, all of them: with one left out, its texts would be passed over.
+
+    Raises ``ModelUnavailable`` if a file is not there or of another size, or if there is no onnxruntime.
+    """
+    if importlib.util.find_spec("onnxruntime") is None:
+        raise ModelUnavailable("onnxruntime is not installed; pip install 'rememberd[models]'")
+    states = {file.name: sized_state(folder, file) for model in (ZH, EN) for file in (model.onnx, model.tokenizer)}
+    if set(states.values()) == {"missing"}:
+        raise ModelUnavailable(f"no embedding model is set up; {CURE}")
+    for name, state in states.items():
+        if state != "ok":
+            raise ModelUnavailable(f"{name} is {state}; {CURE}")
+    thread = ThreadPoolExecutor(1, thread_name_prefix="rememberd-models")
+    return (
+        OnnxLane(ZH, folder, thread, has_han),
+        OnnxLane(EN, folder, thread, lambda text: not has_han(text) and bool(text.strip())),
+    )
+
+
+def _session(onnx: bytes) -> Any:
+    """One thread for a text: callers come first, and a short text gains nothing from more."""
+    runtime = importlib.import_module("onnxruntime")
+    options = runtime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    try:
+        return runtime.InferenceSession(onnx, options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # the runtime's errors have no common class
+        raise ModelUnavailable(f"onnxruntime cannot load the model: {error}") from error
+
+
+def _stamp(path: Path) -> object:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size

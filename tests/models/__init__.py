@@ -1,0 +1,1 @@
+"""Models: fetched, checked, loaded, and what they are worth."""
