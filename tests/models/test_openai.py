@@ -7,6 +7,7 @@ import http.server
 import json
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ from rememberd.wiring import open_reference
 from tests.conftest import Store, plain_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
 Answer = tuple[int, dict[str, str], bytes]
