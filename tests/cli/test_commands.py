@@ -29,7 +29,7 @@ def chat(shell: Shell) -> Shell:
 
 def test_query_finds_a_chinese_word(chat: Shell) -> None:
     answer = chat.ask("query", "电脑", *LIN)
-    assert [chunk["text"] for chunk in answer["raw_chunks"]] == ["我想买一台笔记本电脑"]
+    assert answer["raw_chunks"][0]["text"] == "我想买一台笔记本电脑"
     assert set(answer) == {"raw_chunks", "condensed_summary", "context", "tokens"}
 
 
@@ -50,9 +50,8 @@ def test_query_says_on_stderr_what_is_missing(chat: Shell) -> None:
 
 def test_query_takes_filters(chat: Shell) -> None:
     assert chat.ask("query", "budget", *LIN, "--filter", "role=user")["raw_chunks"] == []
-    assert (
-        len(chat.ask("query", "budget", *LIN, "--filter", "role=user", "--filter", "role=assistant")["raw_chunks"]) == 1
-    )
+    both = chat.ask("query", "budget", *LIN, "--filter", "role=user", "--filter", "role=assistant")
+    assert both["raw_chunks"][0]["role"] == "assistant"
 
 
 def test_history_reads_the_record_back_page_by_page(chat: Shell) -> None:
@@ -125,7 +124,7 @@ def test_api_keys_are_shown_once_and_revoked(shell: Shell) -> None:
 def test_the_demo_recalls_in_both_languages(shell: Shell) -> None:
     chinese, english = shell.ask("demo")["sessions"]
     assert "过敏" in chinese["recalled"]["raw_chunks"][0]["text"]
-    assert "backup" in english["recalled"]["raw_chunks"][0]["text"]
+    assert any("backup" in chunk["text"] for chunk in english["recalled"]["raw_chunks"])
     assert all(len(session["recorded"]) == 5 for session in (chinese, english))
     shown = shell("demo").out
     assert "相关记忆" in shown

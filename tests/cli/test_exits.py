@@ -33,6 +33,7 @@ CODES = {
     "storage_unavailable": 6,
     "storage_full": 6,
     "server_unreachable": 6,
+    "model_unavailable": 6,
     "folder_in_use": 6,
     "damaged_store": 1,
     "settings_error": 2,

@@ -110,6 +110,7 @@ async def demo(output: Output) -> None:
         async with Memory(opened.engine) as memory:
             for story in STORIES:
                 await _first_session(memory, story)
+            await memory.settle()
             clock.now += _DAYS_APART
             told = [await _second_session(memory, story, clock) for story in STORIES]
     degraded = told[0].context.degraded

@@ -105,7 +105,9 @@ class _Evidence:
         self.speaker = np.array([_SPEAKER * (len(named) == 1 and candidate.name in named) for candidate in found])
         coverage = (counts > 0) @ asked / mass if mass else np.zeros(len(found))
         background = candidates.background if named else None
-        relevance = self._meaning * _nearness(found, plan, background) + (1 - self._meaning) * coverage
+        both = self._meaning * _nearness(found, plan, background) + (1 - self._meaning) * coverage
+        embedded = np.array([bool(candidate.cosine) for candidate in found])
+        relevance = np.where(embedded, both, coverage)  # what was just said has no vector yet
         self.best_relevance = float(relevance.max(initial=0.0))
 
 
