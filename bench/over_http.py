@@ -27,6 +27,7 @@ from starlette.routing import Route
 
 from rememberd import Memory, Scope, wiring
 from rememberd.server import Gate, create_app
+from rememberd.settings import load_settings
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -40,6 +41,7 @@ INGEST = {"user": "lin", "thread": "t-1", "messages": [{"role": "user", "content
 QUERY = {"user": "mei", "query": "umbrella in the rain"}
 KNOWN = [f"message {i} about an umbrella and the rain" for i in range(30)]
 PAUSE = 0.001
+WITHOUT_MODELS = load_settings(given={"models.embedder": "none"})
 
 
 def main() -> None:
@@ -67,7 +69,7 @@ def main() -> None:
 def _in_process(verb: str, calls: int) -> float:
     async def measure() -> float:
         with tempfile.TemporaryDirectory() as folder:
-            opened = await wiring.open_folder(folder)
+            opened = await wiring.open_folder(folder, WITHOUT_MODELS)
             memory = Memory(opened.engine)
             await _prepare(memory)
             asked: Callable[[], Awaitable[Any]] = (
@@ -121,7 +123,7 @@ def _serve(pipe: Connection) -> None:
 
     async def run() -> None:
         with tempfile.TemporaryDirectory() as folder:
-            opened = await wiring.open_folder(Path(folder))
+            opened = await wiring.open_folder(Path(folder), WITHOUT_MODELS)
             await _prepare(Memory(opened.engine))
             ours = create_app(opened.engine, gate=Gate(keyless=True))
             bare = Starlette(routes=[Route("/echo", echo, methods=["POST"])])

@@ -15,11 +15,15 @@ import uvloop
 import rememberd
 from rememberd import Memory, Scope
 from rememberd.model import Query
+from rememberd.settings import load_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping, Sequence
 
 T = TypeVar("T")
+
+#: The harness measures storage and retrieval; no system runs a model.
+WITHOUT_MODELS = load_settings(given={"models.embedder": "none"})
 
 
 class Rememberd:
@@ -70,7 +74,7 @@ class Rememberd:
         return self._loop.run_until_complete(call)
 
     async def _connect(self) -> Memory:
-        return await rememberd.connect(self._path)
+        return await rememberd.connect(self._path, settings=WITHOUT_MODELS)
 
     async def _add_together(self, items: Sequence[Mapping[str, Any]]) -> None:
         await asyncio.gather(*(self._memory.ingest(_scope(item), _message(item)) for item in items))
@@ -83,7 +87,7 @@ class BlockingRememberd(Rememberd):
     note: ClassVar[str] = "through rememberd.blocking"
 
     def open(self) -> None:
-        self._blocking = rememberd.blocking.connect(self._path)
+        self._blocking = rememberd.blocking.connect(self._path, settings=WITHOUT_MODELS)
 
     def close(self) -> None:
         self._blocking.close()

@@ -20,11 +20,13 @@ import uvloop
 
 import rememberd
 from rememberd import Scope
+from rememberd.settings import load_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 WRITERS = 64
+WITHOUT_MODELS = load_settings(given={"models.embedder": "none"})
 TEXT = "forty words or so make a message that somebody might really have said to an agent in the course of a day, " * 2
 
 
@@ -64,7 +66,7 @@ def _rate(count: int, began: float) -> float:
 
 
 async def _writing(folder: Path, writers: int, seconds: float) -> float:
-    async with rememberd.connect(folder) as memory:
+    async with rememberd.connect(folder, settings=WITHOUT_MODELS) as memory:
         until = time.perf_counter() + seconds
 
         async def write(number: int) -> int:
@@ -80,7 +82,7 @@ async def _writing(folder: Path, writers: int, seconds: float) -> float:
 
 
 def _writing_blocking(folder: Path, seconds: float) -> float:
-    with rememberd.blocking.connect(folder) as memory:
+    with rememberd.blocking.connect(folder, settings=WITHOUT_MODELS) as memory:
         began, count = time.perf_counter(), 0
         while time.perf_counter() < began + seconds:
             memory.ingest(Scope(user="user", thread="thread"), TEXT)
