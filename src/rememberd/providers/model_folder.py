@@ -65,21 +65,19 @@ def hashed_state(folder: Path, file: File) -> State:
     if quick != "ok":
         return quick
     try:
-        return "ok" if _sha256((folder / file.name).read_bytes()) == file.sha256 else "damaged"
+        return "ok" if sha256_of(folder / file.name) == file.sha256 else "damaged"
     except OSError:
         return "damaged"
 
 
-def read_pinned(folder: Path, file: File) -> bytes:
-    """The file's content. Raises ``ModelUnavailable`` if it is not what was pinned."""
-    try:
-        content = (folder / file.name).read_bytes()
-    except OSError as error:
-        raise ModelUnavailable(f"{file.name} cannot be read ({error.strerror}); {CURE}") from error
-    if _sha256(content) != file.sha256:
-        raise ModelUnavailable(f"{file.name} is damaged, or another file of that name; {CURE}")
-    return content
+def pinned(folder: Path, file: File) -> Path:
+    """Where the file is. Raises ``ModelUnavailable`` if it is not what was pinned."""
+    state = hashed_state(folder, file)
+    if state != "ok":
+        raise ModelUnavailable(f"{file.name} is {state}; {CURE}")
+    return folder / file.name
 
 
-def _sha256(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
+def sha256_of(path: Path) -> str:
+    with path.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()

@@ -15,7 +15,7 @@ from rememberd.errors import ModelUnavailable
 from rememberd.language.segment import has_han
 
 from .catalogue import EN, ZH
-from .model_folder import CURE, hashed_state, read_pinned, sized_state
+from .model_folder import CURE, pinned, sized_state
 from .wordpiece import WordPiece
 
 if TYPE_CHECKING:
@@ -62,9 +62,7 @@ class OnnxLane:
 
     def _check(self) -> None:
         for file in self._pinned:
-            state = hashed_state(self._folder, file)
-            if state != "ok":
-                raise ModelUnavailable(f"{file.name} is {state}; {CURE}")
+            pinned(self._folder, file)
 
     def _embed(self, text: str) -> bytes:
         if self._loaded is None:
@@ -77,11 +75,11 @@ class OnnxLane:
         if self._failure is not None and self._failure[0] == seen:
             raise ModelUnavailable(self._failure[1])
         try:
-            onnx, tokenizer = (read_pinned(self._folder, file) for file in self._pinned)
+            onnx, tokenizer = (pinned(self._folder, file) for file in self._pinned)
         except ModelUnavailable as failure:
             self._failure = (seen, failure.detail)
             raise
-        return _Loaded(_session(onnx), WordPiece(tokenizer), self.dimension)
+        return _Loaded(_session(onnx), WordPiece(tokenizer.read_bytes()), self.dimension)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,14 +116,14 @@ def local_lanes(folder: Path) -> tuple[OnnxLane, ...]:
     )
 
 
-def _session(onnx: bytes) -> Any:
+def _session(onnx: Path) -> Any:
     """One thread for a text: callers come first, and a short text gains nothing from more."""
     runtime = importlib.import_module("onnxruntime")
     options = runtime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3
     try:
-        return runtime.InferenceSession(onnx, options, providers=["CPUExecutionProvider"])
+        return runtime.InferenceSession(str(onnx), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # the runtime's errors have no common class
         raise ModelUnavailable(f"onnxruntime cannot load the model: {error}") from error
 

