@@ -55,9 +55,14 @@ async def read_window(
         await windows.touch(scope.tenant, scope.thread, now)
     if used.session_from is not None:
         await storage.write(used)
-    elif now > state.last_used:
+    elif _period(now, rule) > _period(state.last_used, rule):
         storage.write_soon(used)
     return tuple(message for message in messages if scope.sees(message.user, message.agent))
+
+
+def _period(moment: datetime, rule: WindowRule) -> int:
+    """Which thousandth of the ttl a moment falls into: a use is stored once in each, which is exact enough."""
+    return int(moment.timestamp() / max(rule.ttl.total_seconds() / 1000, 1e-6))
 
 
 async def follow_append(windows: Windows, append: Append, receipts: Receipts, rule: WindowRule) -> None:
