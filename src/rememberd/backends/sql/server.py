@@ -89,6 +89,7 @@ class ServerExecutor:
         self._timeout = timeout
         self._queue: asyncio.Queue[Work | None] = asyncio.Queue()
         self._task: asyncio.Task[None] | None = None
+        self._reading: set[asyncio.Future[Any]] = set()
         self._version = "?"
         self._closed = False
 
@@ -136,7 +137,14 @@ class ServerExecutor:
         self._queue.put_nowait(Work(operate))
 
     async def read(self, look: Callable[[Reader], Awaitable[R]]) -> R:
+        """A caller who gives up does not leave a half-open connection behind: the read itself goes on to its end."""
         self._check_open()
+        reading = asyncio.ensure_future(self._look(look))
+        self._reading.add(reading)
+        reading.add_done_callback(self._reading.discard)
+        return await asyncio.shield(reading)
+
+    async def _look(self, look: Callable[[Reader], Awaitable[R]]) -> R:
         try:
             async with asyncio.timeout(self._timeout), self._engine.connect() as connection:
                 return await look(_Rows(connection))
@@ -150,6 +158,8 @@ class ServerExecutor:
         if self._task is not None:
             self._queue.put_nowait(None)
             await self._task
+        if self._reading:
+            await asyncio.wait(self._reading)
         await self._engine.dispose()
 
     def _check_open(self) -> None:
