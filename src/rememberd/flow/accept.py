@@ -43,17 +43,18 @@ def accept_message(message: MessageLike, *, role: Role = "user") -> NewMessage:
     unknown = set(message) - _MESSAGE_FIELDS
     if unknown:
         raise InvalidRequest([Fault(f"/{name}", "is not a field of a message") for name in sorted(map(str, unknown))])
-    said = dict(message)
-    if "content" not in said:
+    if "content" not in message:
         raise InvalidRequest.because("/content", "is missing")
-    accepted = NewMessage(**{"role": role, "metadata": {}, **said})
-    named = _ROLES.get(str(accepted.role))
+    named = _ROLES.get(str(message.get("role", role)))
     if named is None:
         raise InvalidRequest.because("/role", f"must be one of {', '.join(_ROLES)}")
-    metadata: Any = accepted.metadata
-    return replace(
-        accepted, role=named, at=accept_moment(accepted.at, "/at"), metadata={} if metadata is None else metadata
-    )
+    metadata = message.get("metadata")
+    settled = {
+        "role": named,
+        "at": accept_moment(message.get("at"), "/at"),
+        "metadata": {} if metadata is None else metadata,
+    }
+    return NewMessage(**{**message, **settled})
 
 
 def accept_filters(filters: Mapping[str, Any] | None, below: str = "/filters") -> Filters:

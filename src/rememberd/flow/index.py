@@ -3,66 +3,82 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rememberd.language.searchable import worded
 from rememberd.language.segment import terms
-from rememberd.model import KINDS, MESSAGE, Message
+from rememberd.model import KINDS, MESSAGE, MemoryItem, Message
 from rememberd.ports.index import Document, Gone
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rememberd.model import Change, MemoryItem
+    from rememberd.model import Change
+    from rememberd.model.change import Noun
     from rememberd.ports.index import Index
     from rememberd.ports.storage import Storage
 
 BATCH = 500
-_SLICE = 8
+_SLICE = 64
+_NAP = 0.0003  # in seconds
+_BETWEEN_NAPS = 3
 
 
-async def apply_next(storage: Storage, index: Index, batch: int = BATCH) -> int:
+async def apply_next(storage: Storage, index: Index, batch: int = BATCH, *, hurried: bool = True) -> int:
     """Apply the next changes of the feed to the index; answers how many there were. Repeating it is harmless."""
     changes = await storage.feed.read(await index.watermark(), batch)
-    if changes:
-        await index.apply(await documents(storage, changes), changes[-1].position)
+    things = await _read(storage, changes)
+    for start in range(0, len(changes), _SLICE):
+        part = changes[start : start + _SLICE]
+        await index.apply(await asyncio.to_thread(_documents, things, part, hurried), part[-1].position)
     return len(changes)
 
 
-async def documents(storage: Storage, changes: Sequence[Change]) -> list[Document | Gone]:
-    """What the index has to hold, or to let go of, after these changes; read from the storage as it is now."""
-    by_tenant: dict[str, dict[tuple[str, str], Change]] = {}
-    for change in changes:
-        by_tenant.setdefault(change.tenant, {})[change.noun, change.id] = change
-    made: list[Document | Gone] = []
-    for tenant, latest in by_tenant.items():
-        messages = await storage.records.messages(tenant, [id_ for noun, id_ in latest if noun == "message"])
-        items = await storage.holdings.get_many(tenant, [id_ for noun, id_ in latest if noun == "memory"])
-        vectors: dict[tuple[str, str], dict[str, bytes]] = {}
-        for vector in await storage.vectors.get(tenant, [id_ for _, id_ in latest]):
-            vectors.setdefault((vector.noun, vector.id), {})[vector.lane] = vector.data
-        indexed = [item for item in items if KINDS[item.kind].indexed]
-        found = await _documents(messages, indexed, vectors)
-        present = {(document.noun, document.id) for document in found}
-        made += found
-        made += [Gone(tenant, noun, id_) for (noun, id_) in latest if (noun, id_) not in present]  # type: ignore[arg-type]
+def _documents(things: _Things, changes: Sequence[Change], hurried: bool) -> list[Document | Gone]:
+    """Cutting texts into terms keeps the interpreter busy. Where nobody waits for it, others get their turn: a thread
+    that only ever lets go of the interpreter for an instant keeps them waiting for milliseconds."""
+    made = []
+    for i, change in enumerate(changes, 1):
+        made.append(things.document(change))
+        if not hurried and i % _BETWEEN_NAPS == 0:
+            time.sleep(_NAP)
     return made
 
 
-async def _documents(
-    messages: Sequence[Message], items: Sequence[MemoryItem], vectors: Mapping[tuple[str, str], Mapping[str, bytes]]
-) -> list[Document]:
-    """Segmenting takes time; others get their turn in between."""
-    made: list[Document] = []
-    things: list[Message | MemoryItem] = [*messages, *items]
-    for i, thing in enumerate(things, 1):
+@dataclass(frozen=True, slots=True)
+class _Things:
+    """What changed, as the storage has it now, by tenant, noun and id."""
+
+    found: dict[tuple[str, str, str], Message | MemoryItem]
+    vectors: dict[tuple[str, str, str], dict[str, bytes]]
+
+    def document(self, change: Change) -> Document | Gone:
+        """What the index has to hold, or to let go of."""
+        address = (change.tenant, change.noun, change.id)
+        thing = self.found.get(address)
         if isinstance(thing, Message):
-            made.append(_of_message(thing, vectors.get(("message", thing.id), {})))
-        else:
-            made.append(_of_item(thing, vectors.get(("memory", thing.id), {})))
-        if i % _SLICE == 0:
-            await asyncio.sleep(0)
-    return made
+            return _of_message(thing, self.vectors.get(address, {}))
+        if thing is not None and KINDS[thing.kind].indexed:
+            return _of_item(thing, self.vectors.get(address, {}))
+        return Gone(change.tenant, change.noun, change.id)
+
+
+async def _read(storage: Storage, changes: Sequence[Change]) -> _Things:
+    things = _Things({}, {})
+    for tenant in dict.fromkeys(change.tenant for change in changes):
+        ids: dict[Noun, list[str]] = {"message": [], "memory": []}
+        for change in changes:
+            if change.tenant == tenant:
+                ids[change.noun].append(change.id)
+        for message in await storage.records.messages(tenant, ids["message"]):
+            things.found[tenant, "message", message.id] = message
+        for item in await storage.holdings.get_many(tenant, ids["memory"]):
+            things.found[tenant, "memory", item.id] = item
+        for vector in await storage.vectors.get(tenant, ids["message"] + ids["memory"]):
+            things.vectors.setdefault((tenant, vector.noun, vector.id), {})[vector.lane] = vector.data
+    return things
 
 
 def _of_message(message: Message, vectors: Mapping[str, bytes]) -> Document:

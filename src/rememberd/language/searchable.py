@@ -18,7 +18,7 @@ _MONTHS = (
 def worded(text: str, name: str | None, at: datetime) -> str:
     """The text whose words are indexed. The date helps where people ask for it in words, which is not in Chinese."""
     said = spoken(text, name)
-    return said if has_han(text) else f"{at:%Y-%m-%d} {at.day} {_MONTHS[at.month - 1]} {at.year} {said}"
+    return said if has_han(text) else f"{at.date()} {at.day} {_MONTHS[at.month - 1]} {at.year} {said}"
 
 
 def spoken(text: str, name: str | None) -> str:

@@ -11,20 +11,16 @@ from typing import TYPE_CHECKING
 from rememberd import telemetry
 from rememberd.errors import RememberdError
 from rememberd.flow.embed import embed_next
-from rememberd.flow.index import apply_next
+from rememberd.flow.index import BATCH, apply_next
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from rememberd.ports.parts import Parts
 
-# Callers come first. Changes are followed when none came for a while, or have waited for long; and then in small
-# steps with pauses, unless somebody waits for them.
+# Callers come first. Changes are followed when none came for a while, or have waited for long.
 _QUIET = 0.05
 _PATIENCE = 0.5
-_STEP = 24
-_STRIDE = 500
-_PAUSES = 2.0  # times the step before
 _LOOK_AGAIN = 1.0  # other processes do not nudge
 _AFTER_FAILURE = 1.0
 
@@ -34,22 +30,21 @@ class Followers:
 
     def __init__(self) -> None:
         self._nudged = 0.0
-        self._hurry = False
+        self._hurried: set[str] = set()
         self._wake: dict[str, asyncio.Event] = {}
         self._tasks: list[asyncio.Task[None]] = []
 
     def nudge(self, *, hurry: bool = False) -> None:
         self._nudged = time.monotonic()
-        self._hurry = self._hurry or hurry
+        if hurry:
+            self._hurried.update(self._wake)
         for wake in self._wake.values():
             wake.set()
 
     def start(self, parts: Parts) -> None:
-        steps: dict[str, Callable[[], Awaitable[int]]] = {
-            "index": lambda: apply_next(parts.storage, parts.index, _STRIDE if self._hurry else _STEP)
-        }
+        steps = {"index": lambda hurried: _index(parts, hurried)}
         if parts.embedders:
-            steps["embed"] = lambda: embed_next(parts.storage, parts.embedders)
+            steps["embed"] = lambda _: _embed(parts)
         self._wake = {name: asyncio.Event() for name in steps}
         self._tasks = [
             asyncio.create_task(self._follow(name, step), name=f"rememberd-{name}") for name, step in steps.items()
@@ -62,25 +57,33 @@ class Followers:
             with suppress(asyncio.CancelledError):
                 await task
 
-    async def _follow(self, name: str, step: Callable[[], Awaitable[int]]) -> None:
+    async def _follow(self, name: str, step: Callable[[bool], Awaitable[bool]]) -> None:
         while True:
+            self._wake[name].clear()
             try:
-                await self._let_callers_go_first()
-                began = time.monotonic()
-                while await step():
-                    await asyncio.sleep(0 if self._hurry else _PAUSES * (time.monotonic() - began))
-                    began = time.monotonic()
-                self._hurry = False
+                while await step(name in self._hurried):
+                    pass
+                self._hurried.discard(name)
             except RememberdError as failure:
                 telemetry.count(f"{name}_follower_failed")
                 telemetry.log("follower_failed", level=logging.WARNING, follower=name, error=failure.code)
                 await asyncio.sleep(_AFTER_FAILURE)
-            self._wake[name].clear()
             with suppress(TimeoutError):
                 async with asyncio.timeout(_LOOK_AGAIN):
                     await self._wake[name].wait()
+            await self._let_callers_go_first(name)
 
-    async def _let_callers_go_first(self) -> None:
+    async def _let_callers_go_first(self, name: str) -> None:
         patience = time.monotonic() + _PATIENCE
-        while not self._hurry and time.monotonic() < min(patience, self._nudged + _QUIET):
+        while name not in self._hurried and time.monotonic() < min(patience, self._nudged + _QUIET):
             await asyncio.sleep(_QUIET / 2)
+
+
+async def _index(parts: Parts, hurried: bool) -> bool:
+    """Whether it is worth to go on at once: a few changes cost nearly as much as many, and can wait for company."""
+    applied = await apply_next(parts.storage, parts.index, hurried=hurried)
+    return applied > 0 if hurried else applied == BATCH
+
+
+async def _embed(parts: Parts) -> bool:
+    return await embed_next(parts.storage, parts.embedders) > 0

@@ -23,10 +23,12 @@ from rememberd.ports.index import NEIGHBOURED, Candidate, Candidates, Document, 
 from .shelf import Held, Shelf, words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
+
+    from rememberd.model.change import Noun
 
 T = TypeVar("T")
 
@@ -46,9 +48,11 @@ _NO_FILTERS = Filters()
 _EVERYONE = "\0"  # no user has this name
 
 _encode = msgspec.msgpack.Encoder(order="deterministic").encode
+_json = msgspec.json.Encoder().encode
 _decode = msgspec.msgpack.Decoder(Held).decode
 
 Address: TypeAlias = tuple[str, str | None]
+Dropped: TypeAlias = tuple[str, str | None, int]
 
 
 class FolderIndex:
@@ -65,14 +69,16 @@ class FolderIndex:
         return await self._run(_watermark)
 
     async def apply(self, changes: Sequence[Document | Gone], upto: int) -> None:
+        latest = {(change.tenant, change.noun, change.id): change for change in changes}
+
         def apply(connection: apsw.Connection) -> None:
+            documents = [(each, Held.of(each)) for each in latest.values() if isinstance(each, Document)]
             try:
                 with connection:
-                    for change in changes:
-                        self._shelves.remove(*_drop(connection, change))
-                        if isinstance(change, Document):
-                            held = Held.of(change)
-                            self._shelves.add(change.tenant, _add(connection, change, held), held)
+                    for gone in _drop(connection, latest):
+                        self._shelves.remove(*gone)
+                    for tenant, number, held in _add(connection, documents):
+                        self._shelves.add(tenant, number, held)
                     connection.execute("UPDATE state SET watermark = max(watermark, ?)", [upto])
             except apsw.Error:
                 self._shelves.clear()
@@ -180,9 +186,7 @@ class Shelves:
             if shelf is not None:
                 shelf.add(number, held)
 
-    def remove(self, tenant: str, owner: str | None, number: int | None) -> None:
-        if number is None:
-            return
+    def remove(self, tenant: str, owner: str | None, number: int) -> None:
         for address in ((tenant, owner), (tenant, _EVERYONE)):
             shelf = self._shelves.get(address)
             if shelf is not None:
@@ -334,22 +338,30 @@ def _documents_of(address: Address) -> tuple[str, list[str | None]]:
     return "SELECT number, data FROM documents WHERE tenant = ? AND user IS ? ORDER BY number", [tenant, owner]
 
 
-def _drop(connection: apsw.Connection, change: Document | Gone) -> tuple[str, str | None, int | None]:
-    """Delete what is held of a thing; answers the shelf and number it had, if any."""
-    found = connection.execute(
-        "DELETE FROM documents WHERE tenant = ? AND noun = ? AND id = ? RETURNING user, number",
-        [change.tenant, change.noun, change.id],
-    ).get
-    owner, number = found if found is not None else (None, None)
-    return change.tenant, owner, number
-
-
-def _add(connection: apsw.Connection, document: Document, held: Held) -> int:
-    connection.execute(
-        "INSERT INTO documents (tenant, user, noun, id, data) VALUES (?, ?, ?, ?, ?)",
-        [document.tenant, document.user, document.noun, document.id, _encode(held)],
+def _drop(connection: apsw.Connection, addresses: Iterable[tuple[str, Noun, str]]) -> list[Dropped]:
+    """Delete what is held of things; answers the tenant, user and number of each that was held."""
+    return list(
+        connection.execute(
+            """DELETE FROM documents WHERE (tenant, noun, id) IN (
+                SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?)
+            ) RETURNING tenant, user, number""",
+            [_json(list(addresses)).decode()],
+        )
     )
-    return connection.last_insert_rowid()
+
+
+def _add(connection: apsw.Connection, documents: Sequence[tuple[Document, Held]]) -> Iterator[tuple[str, int, Held]]:
+    """Add documents that are not held; answers the tenant and number of each."""
+    first = int(connection.execute("SELECT coalesce(max(number), 0) + 1 FROM documents").get)
+    connection.executemany(
+        "INSERT INTO documents (number, tenant, user, noun, id, data) VALUES (?, ?, ?, ?, ?, ?)",
+        [
+            (number, document.tenant, document.user, document.noun, document.id, _encode(held))
+            for number, (document, held) in enumerate(documents, first)
+        ],
+    )
+    for number, (document, held) in enumerate(documents, first):
+        yield document.tenant, number, held
 
 
 def _open(path: Path | None) -> apsw.Connection:

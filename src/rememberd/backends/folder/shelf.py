@@ -7,8 +7,11 @@ are the rows of one matrix.
 from __future__ import annotations
 
 import zlib
+from array import array
+from collections import Counter
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,6 +31,7 @@ _MOST_SEGMENTS = 6
 Rows = NDArray[np.uint32]
 
 
+@lru_cache(1 << 16)
 def number_of(term: str) -> int:
     """Terms are held as 32-bit numbers; that two of one text meet is rarer than a misprint."""
     return zlib.crc32(term.encode("utf-8", "surrogatepass"))
@@ -62,12 +66,9 @@ class Held:
 
     @classmethod
     def of(cls, document: Document) -> Held:
-        counted: dict[int, int] = {}
-        for term in document.terms:
-            number = number_of(term)
-            counted[number] = counted.get(number, 0) + 1
-        terms = np.fromiter(sorted(counted), np.uint32, len(counted))
-        counts = np.fromiter((min(counted[term], 65535) for term in terms.tolist()), np.uint16, len(counted))
+        counted = Counter(document.terms)
+        terms = array("I", map(number_of, counted))
+        counts = np.minimum(list(counted.values()), 65535).astype(np.uint16)
         return cls(
             document.noun, document.id, document.user, document.agent, document.thread, document.seq, document.kind,
             document.role, document.name, document.topic, document.domain, document.source, document.at.timestamp(),

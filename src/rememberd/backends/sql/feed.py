@@ -1,15 +1,15 @@
-"""The feed on SQL. It is written by ``transaction.announce``."""
+"""The feed on SQL: the messages in the order they were recorded, and between them what ``announce`` wrote."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy import ColumnElement, Select, bindparam, insert, select, text, union_all, update
 
 from rememberd.model import Change
 
 from .dialect import Statement, integer
-from .schema import feed, followers
+from .schema import feed, followers, messages
 from .transaction import HEAD
 
 if TYPE_CHECKING:
@@ -18,10 +18,20 @@ if TYPE_CHECKING:
     from .storage import Executor
     from .transaction import Reader, Transaction
 
+_recorded = select(
+    messages.c.position, messages.c.tenant, text("'message' AS noun"), messages.c.id, text("'put' AS operation")
+)
+_announced = select(feed.c.position, feed.c.tenant, feed.c.noun, feed.c.id, feed.c.operation)
+
+
+def _next(changes: Select[Any], position: ColumnElement[int]) -> Select[Any]:
+    page = changes.where(position > integer("after")).order_by(position).limit(integer("limit"))
+    return select(text("*")).select_from(page.subquery())
+
+
 _AFTER = Statement(
-    select(feed.c.position, feed.c.tenant, feed.c.noun, feed.c.id, feed.c.operation)
-    .where(feed.c.position > integer("after"))
-    .order_by(feed.c.position)
+    union_all(_next(_recorded, messages.c.position), _next(_announced, feed.c.position))
+    .order_by(text("position"))
     .limit(integer("limit"))
 )
 _REACHED = Statement(select(followers.c.position).where(followers.c.follower == bindparam("who")))

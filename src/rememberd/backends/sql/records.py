@@ -14,7 +14,7 @@ from rememberd.ports.records import Append, BeginTurn, EndTurn, Entry, Order, To
 from .dialect import Statement, in_list, integer
 from .idempotency import FirstUse, check_same, first_uses, remember_use
 from .schema import messages, threads, turns
-from .transaction import announce
+from .transaction import next_position
 from .values import json_text, json_value, micros, moment, string_list
 
 if TYPE_CHECKING:
@@ -188,11 +188,10 @@ async def _record(
             receipts.append(_receipt_of(entry, uses))
             continue
         seq += 1
-        position = await announce(transaction, op.tenant, "message", entry.id, "put")
         await transaction.run(
-            _ADD_MESSAGE, position=position, id=entry.id, tenant=op.tenant, thread=thread, seq=seq, user=op.user,
-            agent=op.agent, role=entry.role, name=entry.name, content=entry.content, at=micros(entry.at),
-            recorded_at=recorded_at, metadata=json_text(entry.metadata),
+            _ADD_MESSAGE, position=next_position(transaction), id=entry.id, tenant=op.tenant, thread=thread, seq=seq,
+            user=op.user, agent=op.agent, role=entry.role, name=entry.name, content=entry.content,
+            at=micros(entry.at), recorded_at=recorded_at, metadata=json_text(entry.metadata),
         )  # fmt: skip
         if key is not None:
             uses[key] = FirstUse(entry.digest, entry.id, thread, seq)

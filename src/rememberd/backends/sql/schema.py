@@ -25,7 +25,7 @@ def _blob(name: str) -> Column[bytes]:
     return Column(name, LargeBinary, nullable=False)
 
 
-feed_head = Table("feed_head", metadata, _integer("id", primary=True), _integer("position"))
+feed_lock = Table("feed_lock", metadata, _integer("id", primary=True))
 
 feed = Table(
     "feed", metadata, _integer("position", primary=True), _id("tenant"), _id("noun"), _id("id"), _id("operation")

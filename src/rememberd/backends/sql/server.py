@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 from rememberd import telemetry
 from rememberd.errors import Conflict, RememberdError, StorageFull, StorageUnavailable
 
-from .transaction import HEAD_LOCKED, Operate, Row, Work, commit_group, settle
+from .transaction import HEAD, LOCK, Operate, Row, Work, commit_group, settle
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -191,11 +191,12 @@ class ServerExecutor:
         settle(group, failure)
 
     async def _begin(self) -> ServerTransaction:
-        """A transaction that holds the head of the feed, so that writers of all processes take turns."""
+        """A transaction that holds the lock, so that writers of all processes take turns."""
         connection = await self._engine.connect()
         try:
             transaction = ServerTransaction(connection)
-            transaction.position = (await transaction.rows(HEAD_LOCKED))[0][0]
+            await transaction.rows(LOCK)
+            transaction.position = (await transaction.rows(HEAD))[0][0]
         except BaseException:
             await connection.close()
             raise

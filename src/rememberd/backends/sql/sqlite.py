@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import queue
 import threading
 from collections import deque
@@ -112,6 +113,7 @@ class SqliteExecutor:
     def __init__(self, path: Path, *, synchronous: str = "FULL", readers: int = 4) -> None:
         self._path = path
         self._writer = connect(path, synchronous=synchronous)
+        self._name = str(path)
         self._inode = path.stat().st_ino
         self._queue: queue.SimpleQueue[Work | None] = queue.SimpleQueue()
         self._soon: deque[Work] = deque()
@@ -237,7 +239,7 @@ class SqliteExecutor:
     def _is_in_place(self) -> bool:
         """A file that was removed could still be written to, and all of it would be lost."""
         try:
-            return self._path.stat().st_ino == self._inode
+            return os.stat(self._name).st_ino == self._inode
         except OSError:
             return False
 

@@ -7,12 +7,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import func, insert, select, union_all
 
 from rememberd.errors import RememberdError
 
 from . import schema
-from .dialect import Statement, integer
+from .dialect import Statement
 
 if TYPE_CHECKING:
     from rememberd.model.change import Noun, Operation
@@ -44,22 +44,27 @@ class Transaction(Reader, Protocol):
 
 Operate: TypeAlias = Callable[[Transaction], Awaitable[Any]]
 
-HEAD = Statement(select(schema.feed_head.c.position).where(schema.feed_head.c.id == 1))
-HEAD_LOCKED = Statement(select(schema.feed_head.c.position).where(schema.feed_head.c.id == 1).with_for_update())
-_MOVE_HEAD = Statement(update(schema.feed_head).where(schema.feed_head.c.id == 1).values(position=integer("reached")))
+#: A row that writers of several processes hold, so that they take turns.
+LOCK = Statement(select(schema.feed_lock.c.id).where(schema.feed_lock.c.id == 1).with_for_update())
+
+_reached = union_all(
+    select(func.max(schema.messages.c.position).label("position")), select(func.max(schema.feed.c.position))
+).subquery()
+HEAD = Statement(select(func.coalesce(func.max(_reached.c.position), 0)))
 _ADD_CHANGE = Statement(insert(schema.feed))
 
 
-async def announce(transaction: Transaction, tenant: str, noun: Noun, thing: str, operation: Operation) -> int:
-    """Append a change to the feed; answers its position.
-
-    Writers are serial from the first statement to the commit, so positions are in commit order.
-    """
+def next_position(transaction: Transaction) -> int:
+    """Writers are serial from the first statement to the commit, so positions are in commit order."""
     transaction.position += 1
-    await transaction.run(
-        _ADD_CHANGE, position=transaction.position, tenant=tenant, noun=noun, id=thing, operation=operation
-    )
     return transaction.position
+
+
+async def announce(transaction: Transaction, tenant: str, noun: Noun, thing: str, operation: Operation) -> int:
+    """Append a change to the feed; answers its position. That a message was recorded tells its own row."""
+    position = next_position(transaction)
+    await transaction.run(_ADD_CHANGE, position=position, tenant=tenant, noun=noun, id=thing, operation=operation)
+    return position
 
 
 @dataclass(slots=True)
@@ -79,7 +84,6 @@ async def commit_group(begin: Callable[[], Awaitable[Transaction]], group: Seque
     and then every call of the group is carried out in a transaction of its own.
     """
     transaction = await begin()
-    head = transaction.position
     for work in group:
         before = transaction.changed
         try:
@@ -99,8 +103,6 @@ async def commit_group(begin: Callable[[], Awaitable[Transaction]], group: Seque
         except BaseException:
             await transaction.rollback()
             raise
-    if transaction.position != head:
-        await transaction.run(_MOVE_HEAD, reached=transaction.position)
     await transaction.commit()
 
 
