@@ -9,13 +9,14 @@ import pytest
 
 from rememberd.backends.reference import ReferenceIndex, ReferencePlace, ReferenceStorage, ReferenceWindows
 from rememberd.conformance import AnyPlace, Report, run
-from rememberd.ports.index import Candidates, Document, Gone, Search
+from rememberd.ports.index import Document, Gone, Search
 from rememberd.ports.records import Append
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rememberd.model import Receipts, WindowRule
+    from rememberd.ports.candidates import Candidates
     from rememberd.ports.storage import Write
     from rememberd.ports.windows import HeldWindow
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from rememberd.model import Filters, Scope
 from rememberd.model.change import Noun
+
+if TYPE_CHECKING:
+    from .candidates import Candidates
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,7 +19,8 @@ class Document:
     """What the index holds of one message or memory item: ids, terms, vectors, filters; never its text.
 
     ``terms`` are words as ``language`` folds them, without spaces, repeated as often as they stand there; ``vectors``
-    have length 1. ``name`` is who said a message, ``seq`` its place in the thread.
+    are one or several of length 1 per lane, one behind the other. ``name`` is who said a message, ``seq`` its place in
+    the thread.
     """
 
     noun: Noun
@@ -63,37 +67,6 @@ class Search:
     limit: int = 200
     everyone: bool = False
     reach: int = 0
-
-
-class Candidate(NamedTuple):
-    """A proposal with its evidence: how often each term of the search stands in it, how many terms it has in all,
-    the cosine per lane that both it and the search have a vector of, who said it, where and when (seconds since 1970).
-    """
-
-    noun: Noun
-    id: str
-    counts: tuple[int, ...]
-    length: int
-    cosine: Mapping[str, float]
-    kind: str
-    role: str | None
-    name: str | None
-    thread: str | None
-    seq: int | None
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidates:
-    """Proposals, and the statistics that weighing words takes, over all documents in sight, filtered or not: how many
-    there are, how many terms they have on average, in how many each term stands, and their mean cosine per lane."""
-
-    found: tuple[Candidate, ...]
-    watermark: int
-    documents: int = 0
-    average_length: float = 0.0
-    frequencies: Mapping[str, int] = field(default_factory=dict)
-    background: Mapping[str, float] = field(default_factory=dict)
 
 
 #: The neighbours of so many of the best proposals are proposed besides.

@@ -6,10 +6,10 @@ A shelf is read when it is first searched, so opening reads nothing; the file's 
 from __future__ import annotations
 
 import asyncio
+import functools
 import hashlib
 from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
-from itertools import zip_longest
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import apsw
@@ -17,10 +17,13 @@ import msgspec
 import numpy as np
 
 from rememberd.errors import StorageUnavailable
-from rememberd.model import Filters
-from rememberd.ports.index import NEIGHBOURED, Candidate, Candidates, Document, Gone, Search
+from rememberd.language.weigh import rarity
+from rememberd.ports.candidates import Candidates, Proposals
+from rememberd.ports.index import NEIGHBOURED, Document, Gone, Search
 
-from .shelf import Held, Shelf, words
+from .document import Held
+from .shelf import Shelf
+from .view import View
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -30,9 +33,13 @@ if TYPE_CHECKING:
 
     from rememberd.model.change import Noun
 
+    from .view import Ranking
+
+    Chosen = NDArray[np.intp]  # the number of a view, and a row of it
+
 T = TypeVar("T")
 
-_FORMAT = 3  # raised when the schema or the terms change: an index of another format is dropped and made again
+_FORMAT = 4  # raised when the schema or the terms change: an index of another format is dropped and made again
 _SCHEMA = """
 CREATE TABLE state (watermark INTEGER NOT NULL);
 INSERT INTO state VALUES (0);
@@ -44,7 +51,6 @@ CREATE UNIQUE INDEX documents_id ON documents (tenant, noun, id);
 CREATE INDEX documents_user ON documents (tenant, user);
 """
 _HELD_AT_MOST = 400_000  # documents in memory; the shelves used longest ago are let go
-_NO_FILTERS = Filters()
 _EVERYONE = "\0"  # no user has this name
 
 _encode = msgspec.msgpack.Encoder(order="deterministic").encode
@@ -136,27 +142,8 @@ class FolderIndex:
         owners = {_EVERYONE} if search.everyone else {None, search.scope.user}
         shelves = [self._shelves.get(connection, (search.scope.tenant, owner)) for owner in owners]
         views = [View(shelf, search) for shelf in shelves if len(shelf)]
-        documents = sum(view.documents for view in views)
-        average = sum(view.terms for view in views) / documents if documents else 0.0
-        frequencies = {term: sum(view.frequency(term) for view in views) for term in search.terms}
-        proposed: list[tuple[float, View, int]] = []
-        near: list[tuple[float, View, int]] = []
-        for view in views:
-            proposed += view.by_words(frequencies, documents, average)
-            near += view.by_vectors()
-        if not search.terms and not search.vectors:
-            proposed = [each for view in views for each in view.latest()]
-        chosen = _with_neighbours(_in_turns(proposed, near, search.limit), search.reach)
-        for view in views:
-            view.count([row for owner, row in chosen if owner is view])
-        return Candidates(
-            found=tuple(view.candidate(row) for view, row in chosen),
-            watermark=_watermark(connection),
-            documents=documents,
-            average_length=average,
-            frequencies=frequencies,
-            background=_background(views, search),
-        )
+        watermark = _watermark(connection)
+        return _propose(views, search, watermark) if views else Candidates.none(search, watermark)
 
 
 class Shelves:
@@ -203,124 +190,65 @@ class Shelves:
             held -= len(self._shelves.pop(address))
 
 
-class View:
-    """A shelf as one search sees it."""
-
-    def __init__(self, shelf: Shelf, search: Search) -> None:
-        self.shelf = shelf
-        self._search = search
-        self._sight = shelf.in_sight(search.scope.agent, everyone=search.everyone)
-        plain = search.filters == _NO_FILTERS
-        self._admitted = self._sight if plain else shelf.admitted(self._sight, search.filters)
-        self.documents = int(self._sight.sum())
-        self.terms = float(shelf.lengths[self._sight].sum())
-        found = {term: shelf.postings(term) for term in search.terms}
-        self._postings = {
-            term: (rows[seen], counts[seen]) for term, (rows, counts) in found.items() for seen in [self._sight[rows]]
-        }
-        self._cosines: dict[str, dict[int, float]] = {}
-        self._counts: dict[int, tuple[int, ...]] = {}
-        self.compared: dict[str, tuple[int, float]] = {}
-
-    def frequency(self, term: str) -> int:
-        return len(self._postings[term][0])
-
-    def by_words(self, frequencies: dict[str, int], documents: int, average: float) -> list[tuple[float, View, int]]:
-        """The rows that match by words, the best first, up to the limit."""
-        wanted = dict.fromkeys(self._search.terms)
-        if not wanted:
-            return []
-        scores = words(self.shelf, {term: self._postings[term] for term in wanted}, frequencies, documents, average)
-        matching = self._admitted & (scores > 0)
-        if self._search.match == "all":
-            held = np.zeros(len(scores), np.int32)
-            for term in wanted:
-                held[self._postings[term][0]] += 1
-            matching &= held == len(wanted)
-        return self._best(np.flatnonzero(matching), scores)
-
-    def by_vectors(self) -> list[tuple[float, View, int]]:
-        """The rows that have a vector to compare, the nearest first, up to the limit."""
-        nearest = np.full(len(self.shelf.documents), -2.0, np.float32)
-        for lane, vector in self._search.vectors.items():
-            rows, cosines = self.shelf.cosines(lane, vector)
-            in_sight = cosines[self._sight[rows]]
-            self.compared[lane] = (len(in_sight), float(in_sight.sum()))
-            seen = self._admitted[rows]
-            self._cosines[lane] = dict(zip(rows[seen].tolist(), cosines[seen].tolist(), strict=True))
-            nearest[rows[seen]] = np.maximum(nearest[rows[seen]], cosines[seen])
-        return self._best(np.flatnonzero(nearest > -2.0), nearest)
-
-    def neighbours(self, row: int, reach: int) -> list[int]:
-        return [near for near in self.shelf.neighbours(row, reach) if self._admitted[near]]
-
-    def latest(self) -> list[tuple[float, View, int]]:
-        rows = np.flatnonzero(self._admitted)
-        seconds = np.fromiter((self._held(row).seconds for row in rows.tolist()), np.float64, len(rows))
-        order = np.argsort(-seconds, kind="stable")[: self._search.limit]
-        return [(float(seconds[i]), self, int(rows[i])) for i in order]
-
-    def count(self, chosen: list[int]) -> None:
-        """Look up how often each term stands in the chosen rows."""
-        columns = []
-        for term in self._search.terms:
-            rows, counts = self._postings[term]
-            column = np.zeros(len(self.shelf.documents), np.uint16)
-            column[rows] = counts
-            columns.append(column[chosen].tolist())
-        self._counts = dict(zip(chosen, zip(*columns, strict=True), strict=True)) if columns else {}
-
-    def candidate(self, row: int) -> Candidate:
-        held = self._held(row)
-        near = {lane: cosines[row] for lane, cosines in self._cosines.items() if row in cosines}
-        return Candidate(
-            held.noun, held.id, self._counts.get(row, ()), held.length, near, held.kind, held.role, held.name,
-            held.thread, held.seq, held.seconds,
-        )  # fmt: skip
-
-    def _best(self, rows: NDArray[np.intp], scores: NDArray[np.float32]) -> list[tuple[float, View, int]]:
-        if len(rows) > self._search.limit:
-            rows = rows[np.argpartition(-scores[rows], self._search.limit)[: self._search.limit]]
-        order = np.argsort(-scores[rows], kind="stable")
-        return [(float(scores[row]), self, int(row)) for row in rows[order]]
-
-    def _held(self, row: int) -> Held:
-        held = self.shelf.documents[row]
-        assert held is not None
-        return held
+def _propose(views: list[View], search: Search, watermark: int) -> Candidates:
+    documents = sum(view.documents for view in views)
+    average = sum(view.length for view in views) / documents if documents else 0.0
+    frequencies = np.sum([view.frequencies for view in views], axis=0)
+    rare = np.array([rarity(documents, frequency) for frequency in frequencies.tolist()])
+    if search.terms or search.vectors:
+        worded = _ranked([view.by_words(rare, average) for view in views])
+        near = _ranked([view.by_vectors() for view in views])
+        chosen = _in_turns(worded, near)[: search.limit]
+    else:
+        chosen = _ranked([view.latest() for view in views])[: search.limit]
+    chosen = _with_neighbours(views, chosen, search.reach)
+    told = [view.proposals(chosen[chosen[:, 0] == i, 1]) for i, view in enumerate(views)]
+    proposals = functools.reduce(Proposals.joined, told).take(np.argsort(np.argsort(chosen[:, 0], kind="stable")))
+    return Candidates(
+        proposals=proposals,
+        watermark=watermark,
+        documents=documents,
+        average_length=average,
+        frequencies=dict(zip(search.terms, frequencies.tolist(), strict=True)),
+        background=_background(views, search),
+    )
 
 
-def _in_turns(
-    proposed: list[tuple[float, View, int]], near: list[tuple[float, View, int]], limit: int
-) -> list[tuple[View, int]]:
-    """One by words, one by vectors, and so on, each row once."""
-    for ranking in (proposed, near):
-        ranking.sort(key=lambda each: -each[0])
-    chosen: dict[tuple[int, int], tuple[View, int]] = {}
-    for pair in zip_longest(proposed, near):
-        for each in pair:
-            if each is not None and len(chosen) < limit:
-                chosen.setdefault((id(each[1]), each[2]), (each[1], each[2]))
-    return list(chosen.values())
+def _ranked(rankings: list[Ranking]) -> Chosen:
+    """The rows of all views, best first."""
+    rows = [np.stack([np.full(len(rows), i), rows], axis=1) for i, (rows, _) in enumerate(rankings)]
+    order = np.argsort(-np.concatenate([scores for _, scores in rankings]), kind="stable")
+    chosen: Chosen = np.concatenate(rows)[order]
+    return chosen
 
 
-def _with_neighbours(chosen: list[tuple[View, int]], reach: int) -> list[tuple[View, int]]:
+def _in_turns(worded: Chosen, near: Chosen) -> Chosen:
+    """One by words, one by vectors, and so on, each once."""
+    both = np.concatenate([worded, near])
+    turns = np.concatenate([2 * np.arange(len(worded)), 2 * np.arange(len(near)) + 1])
+    both = both[np.argsort(turns, kind="stable")]
+    _, first = np.unique(both, axis=0, return_index=True)
+    return both[np.sort(first)]
+
+
+def _with_neighbours(views: list[View], chosen: Chosen, reach: int) -> Chosen:
     """What was proposed, and besides it the neighbours of the best."""
-    held = {(id(view), row) for view, row in chosen}
-    besides: list[tuple[View, int]] = []
-    for view, row in chosen[:NEIGHBOURED]:
-        for near in view.neighbours(row, reach) if reach else ():
-            if (id(view), near) not in held:
-                held.add((id(view), near))
-                besides.append((view, near))
-    return chosen + besides
+    if not reach:
+        return chosen
+    besides = [chosen]
+    for i, view in enumerate(views):
+        mine = chosen[chosen[:, 0] == i, 1]
+        best = chosen[:NEIGHBOURED]
+        near = np.setdiff1d(view.neighbours(best[best[:, 0] == i, 1], reach), mine)
+        besides.append(np.stack([np.full(len(near), i), near], axis=1))
+    return np.concatenate(besides)
 
 
 def _background(views: list[View], search: Search) -> dict[str, float]:
     """The mean cosine of all that is in sight, per lane."""
     means = {}
     for lane in search.vectors:
-        compared = [view.compared.get(lane, (0, 0.0)) for view in views]
+        compared = [view.background(lane) for view in views]
         number = sum(count for count, _ in compared)
         if number:
             means[lane] = sum(total for _, total in compared) / number

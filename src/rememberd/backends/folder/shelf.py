@@ -1,229 +1,150 @@
-"""A shelf: the documents of one user (or of nobody, or of a whole tenant) in memory, ready to be searched.
-
-Postings are arrays sorted by term, in a few segments; a small scope is exact and costs microseconds. Vectors of a lane
-are the rows of one matrix.
-"""
+"""A shelf: the documents of one user (or of nobody, or of a whole tenant) in memory, in columns, to be searched."""
 
 from __future__ import annotations
 
-import zlib
-from array import array
-from collections import Counter
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from functools import lru_cache
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rememberd.language.weigh import rarity, saturation
-from rememberd.model.change import Noun
+from rememberd.model.query import FILTERED_FIELDS, metadata_text
+from rememberd.ports.candidates import place_of
+
+from .grow import Growing
+from .lane import Lane, dimension_of
+from .postings import Postings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
     from rememberd.model import Filters
-    from rememberd.ports.index import Document
 
-_MOST_SEGMENTS = 6
+    from .document import Held
 
-Rows = NDArray[np.uint32]
+    Mask = NDArray[np.bool_]
+    Rows = NDArray[np.intp]
 
-
-@lru_cache(1 << 16)
-def number_of(term: str) -> int:
-    """Terms are held as 32-bit numbers; that two of one text meet is rarer than a misprint."""
-    return zlib.crc32(term.encode("utf-8", "surrogatepass"))
+_STRINGS = ("kind", "role", "agent", "thread", "topic", "domain", "source", "name")
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
-    """A document as a shelf and the file behind it hold it. ``terms`` and ``counts`` are arrays of 32 and 16 bits."""
-
-    noun: Noun
-    id: str
-    user: str | None
-    agent: str | None
-    thread: str | None
-    seq: int | None
-    kind: str
-    role: str | None
-    name: str | None
-    topic: str | None
-    domain: str | None
-    source: str | None
-    seconds: float
-    length: int
-    terms: bytes
-    counts: bytes
-    metadata: dict[str, Any] = field(default_factory=dict)
-    vectors: dict[str, bytes] = field(default_factory=dict)
-
-    @property
-    def at(self) -> datetime:
-        return datetime.fromtimestamp(self.seconds, UTC)
-
-    @classmethod
-    def of(cls, document: Document) -> Held:
-        counted = Counter(document.terms)
-        terms = array("I", map(number_of, counted))
-        counts = np.minimum(list(counted.values()), 65535).astype(np.uint16)
-        return cls(
-            document.noun, document.id, document.user, document.agent, document.thread, document.seq, document.kind,
-            document.role, document.name, document.topic, document.domain, document.source, document.at.timestamp(),
-            len(document.terms), terms.tobytes(), counts.tobytes(), document.metadata, dict(document.vectors),
-        )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Segment:
-    """Postings sorted by term, then row."""
-
-    terms: NDArray[np.uint32]
-    rows: Rows
-    counts: NDArray[np.uint16]
-
-    @classmethod
-    def of(cls, documents: Iterable[tuple[int, Held]]) -> Segment:
-        terms, rows, counts = [], [], []
-        for row, held in documents:
-            terms.append(np.frombuffer(held.terms, np.uint32))
-            counts.append(np.frombuffer(held.counts, np.uint16))
-            rows.append(np.full(len(terms[-1]), row, np.uint32))
-        return cls._sorted(np.concatenate(terms), np.concatenate(rows), np.concatenate(counts))
-
-    @classmethod
-    def merged(cls, segments: Sequence[Segment]) -> Segment:
-        return cls._sorted(
-            np.concatenate([segment.terms for segment in segments]),
-            np.concatenate([segment.rows for segment in segments]),
-            np.concatenate([segment.counts for segment in segments]),
-        )
-
-    @classmethod
-    def _sorted(cls, terms: NDArray[np.uint32], rows: Rows, counts: NDArray[np.uint16]) -> Segment:
-        order = np.argsort(terms, kind="stable")  # rows come in order, and stay so within a term
-        return cls(terms[order], rows[order], counts[order])
-
-    def of_term(self, term: int) -> tuple[Rows, NDArray[np.uint16]]:
-        wanted = np.uint32(term)  # of the array's own type, or the array is copied to another
-        low, high = self.terms.searchsorted(wanted), self.terms.searchsorted(wanted, "right")
-        return self.rows[low:high], self.counts[low:high]
-
-
-@dataclass(slots=True)
 class Shelf:
-    """Rows are given in the order documents come; one that goes leaves its row empty until the shelf is made anew."""
+    """Rows are given in the order documents come; one that goes leaves its row behind until the shelf is made anew."""
 
-    documents: list[Held | None] = field(default_factory=list)
-    row_of: dict[int, int] = field(default_factory=dict)
-    places: dict[tuple[str, int], int] = field(default_factory=dict)
-    gone: int = 0
-    _segments: list[Segment] = field(default_factory=list)
-    _packed: int = 0
-    _lengths: NDArray[np.float32] = field(default_factory=lambda: np.zeros(0, np.float32))
-    _lanes: dict[str, tuple[Rows, NDArray[np.float32]]] = field(default_factory=dict)
-    _agents: bool = False
-
-    def add(self, number: int, held: Held) -> None:
-        self.row_of[number] = len(self.documents)
-        if held.thread is not None and held.seq is not None:
-            self.places[held.thread, held.seq] = len(self.documents)
-        self.documents.append(held)
-
-    def remove(self, number: int) -> None:
-        row = self.row_of.pop(number, None)
-        if row is not None:
-            held = self.documents[row]
-            place = (held.thread, held.seq) if held is not None else None
-            if self.places.get(place) == row:  # type: ignore[arg-type]
-                del self.places[place]  # type: ignore[arg-type]
-            self.documents[row] = None
-            self.gone += 1
-            self._lengths = np.zeros(0, np.float32)
+    def __init__(self) -> None:
+        self.gone = 0
+        self.postings = Postings()
+        self._fresh: list[tuple[int, Held]] = []
+        self._numbers = Growing(np.int64)
+        self._alive = Growing(np.bool_)
+        self._nouns, self._ids, self._metadata = Growing(object), Growing(object), Growing(object)
+        self._strings = {name: Growing(object) for name in _STRINGS}
+        self._seconds, self._lengths, self._places = Growing(np.float64), Growing(np.float32), Growing(np.int64)
+        self._lanes: dict[tuple[str, int], Lane] = {}
+        self._by_place: tuple[Rows, NDArray[np.int64]] | None = None
+        self._agents = False
 
     def __len__(self) -> int:
-        return len(self.documents) - self.gone
+        return len(self._ids) + len(self._fresh) - self.gone
+
+    def add(self, number: int, held: Held) -> None:
+        """Numbers come in their order."""
+        self._fresh.append((number, held))
+
+    def remove(self, number: int) -> None:
+        self.pack()
+        row = int(self._numbers.all.searchsorted(number, "right")) - 1  # the latest, if one has gone before
+        if row >= 0 and self._numbers.all[row] == number:
+            self._alive.all[row] = False
+            self.gone += 1
 
     def pack(self) -> None:
-        """Make what came since the last search part of the arrays."""
-        if self._packed < len(self.documents):
-            fresh = [(row, held) for row in range(self._packed, len(self.documents)) if (held := self.documents[row])]
-            if fresh:
-                self._segments.append(Segment.of(fresh))
-                if len(self._segments) > _MOST_SEGMENTS:
-                    self._segments = [Segment.merged(self._segments)]
-                self._extend_lanes(fresh)
-                self._agents = self._agents or any(held.agent is not None for _, held in fresh)
-            self._packed = len(self.documents)
-        if len(self._lengths) != len(self.documents):
-            self._lengths = np.fromiter((held.length if held else 0 for held in self.documents), np.float32)
+        """Make what came since the last search part of the columns."""
+        if not self._fresh:
+            return
+        first, (numbers, documents) = len(self._ids), zip(*self._fresh, strict=True)
+        self._fresh = []
+        self._numbers.extend(numbers)
+        self._alive.extend(np.ones(len(documents), bool))
+        self._nouns.extend([sys.intern(held.noun) for held in documents])
+        self._ids.extend([held.id for held in documents])
+        self._metadata.extend([held.metadata or None for held in documents])
+        for name, column in self._strings.items():
+            values = [getattr(held, name) for held in documents]
+            column.extend([None if value is None else sys.intern(value) for value in values])
+        self._seconds.extend([held.seconds for held in documents])
+        self._lengths.extend([held.length for held in documents])
+        self._places.extend([place_of(held.thread, held.seq) for held in documents])
+        self._by_place = None
+        self._agents = self._agents or any(held.agent is not None for held in documents)
+        self.postings.add(first, documents)
+        self._add_vectors(first, documents)
 
-    def in_sight(self, agent: str | None, *, everyone: bool) -> NDArray[np.bool_]:
+    def in_sight(self, agent: str | None, *, everyone: bool) -> Mask:
         """Which rows may be seen."""
+        seen: Mask = self._alive.all.copy()
         if self._agents and not everyone:
-            seen = (held is not None and (held.agent is None or held.agent == agent) for held in self.documents)
-            return np.fromiter(seen, np.bool_, len(self.documents))
-        if self.gone:
-            return np.fromiter((held is not None for held in self.documents), np.bool_, len(self.documents))
-        return np.ones(len(self.documents), np.bool_)
+            seen &= np.fromiter((of is None or of == agent for of in self._strings["agent"].all), bool, len(seen))
+        return seen
 
-    def admitted(self, sight: NDArray[np.bool_], filters: Filters) -> NDArray[np.bool_]:
+    def admitted(self, sight: Mask, filters: Filters) -> Mask:
         """Which of the rows in sight the filters admit."""
         kept = sight.copy()
-        for row in np.flatnonzero(sight):
-            held = self.documents[row]
-            kept[row] = held is not None and filters.admits(held)
+        if filters.after is not None:
+            kept &= self._seconds.all >= filters.after.timestamp()
+        if filters.before is not None:
+            kept &= self._seconds.all < filters.before.timestamp()
+        for name in FILTERED_FIELDS:
+            if wanted := getattr(filters, name):
+                kept &= np.fromiter((value in wanted for value in self._strings[name].all), bool, len(kept))
+        for key, wanted in filters.metadata.items():
+            for row in np.flatnonzero(kept) if wanted else ():
+                kept[row] = metadata_text((self._metadata.all[row] or {}).get(key)) in wanted
         return kept
 
-    def postings(self, term: str) -> tuple[Rows, NDArray[np.uint16]]:
-        """The rows that hold a term, and how often; those of empty rows among them."""
-        number = number_of(term)
-        found = [segment.of_term(number) for segment in self._segments]
-        if len(found) == 1:
-            return found[0]
-        if not found:
-            return np.zeros(0, np.uint32), np.zeros(0, np.uint16)
-        return np.concatenate([rows for rows, _ in found]), np.concatenate([counts for _, counts in found])
+    def lane(self, name: str, dimension: int) -> Lane | None:
+        return self._lanes.get((name, dimension))
 
-    def cosines(self, lane: str, vector: bytes) -> tuple[Rows, NDArray[np.float32]]:
-        """The rows that have a vector in a lane, and how near each is."""
-        if lane not in self._lanes:
-            return np.zeros(0, np.uint32), np.zeros(0, np.float32)
-        rows, matrix = self._lanes[lane]
-        return rows, matrix @ np.frombuffer(vector, "<f4")
-
-    def neighbours(self, row: int, reach: int) -> list[int]:
-        """The rows up to ``reach`` places before or after a message in its thread."""
-        held = self.documents[row]
-        if held is None or held.thread is None or held.seq is None:
-            return []
-        steps = (held.seq + step for step in range(-reach, reach + 1) if step)
-        return [near for seq in steps if (near := self.places.get((held.thread, seq))) is not None]
+    def neighbours(self, rows: Rows, reach: int) -> Rows:
+        """The rows up to ``reach`` places before or after some messages in their threads."""
+        if self._by_place is None:
+            order = np.argsort(self._places.all, kind="stable")
+            self._by_place = order, self._places.all[order]
+        order, places = self._by_place
+        steps = np.array([step for step in range(-reach, reach + 1) if step])
+        here = self._places.all[rows]
+        wanted = (here[here >= 0, None] + steps).ravel()
+        found = places.searchsorted(wanted)
+        found[found == len(places)] = 0
+        return np.unique(order[found[places[found] == wanted]])
 
     @property
     def lengths(self) -> NDArray[np.float32]:
-        return self._lengths
+        return self._lengths.all
 
-    def _extend_lanes(self, fresh: list[tuple[int, Held]]) -> None:
-        for lane in {lane for _, held in fresh for lane in held.vectors}:
-            having = [(row, held.vectors[lane]) for row, held in fresh if lane in held.vectors]
-            rows = np.fromiter((row for row, _ in having), np.uint32, len(having))
-            matrix = np.frombuffer(b"".join(data for _, data in having), "<f4").reshape(len(having), -1)
-            if lane in self._lanes:
-                old_rows, old_matrix = self._lanes[lane]
-                rows, matrix = np.concatenate([old_rows, rows]), np.concatenate([old_matrix, matrix])
-            self._lanes[lane] = (rows, matrix)
+    @property
+    def seconds(self) -> NDArray[np.float64]:
+        return self._seconds.all
 
+    def columns(self, rows: Rows) -> dict[str, NDArray[Any]]:
+        """What is told of rows that are proposed, besides what the search finds out."""
+        return {
+            "nouns": self._nouns.all[rows],
+            "ids": self._ids.all[rows],
+            "lengths": self._lengths.all[rows],
+            "kinds": self._strings["kind"].all[rows],
+            "names": self._strings["name"].all[rows],
+            "places": self._places.all[rows],
+            "seconds": self._seconds.all[rows],
+        }
 
-def words(
-    shelf: Shelf, postings: Mapping[str, tuple[Rows, NDArray[np.uint16]]], frequencies: Mapping[str, int],
-    documents: int, average: float,
-) -> NDArray[np.float32]:  # fmt: skip
-    """How well each row matches by words."""
-    scores = np.zeros(len(shelf.documents), np.float32)
-    for term, (rows, counts) in postings.items():
-        weight = rarity(documents, frequencies[term])
-        scores[rows] += weight * saturation(counts.astype(np.float32), shelf.lengths[rows], average)
-    return scores
+    def _add_vectors(self, first: int, documents: Sequence[Held]) -> None:
+        having: dict[tuple[str, int], tuple[list[int], list[bytes]]] = {}
+        for row, held in enumerate(documents, first):
+            for name, data in held.vectors.items():
+                rows, vectors = having.setdefault((name, dimension_of(data)), ([], []))
+                rows.append(row)
+                vectors.append(data)
+        for (name, dimension), (rows, vectors) in having.items():
+            self._lanes.setdefault((name, dimension), Lane(dimension)).add(rows, vectors)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rememberd.model.change import Noun
-from rememberd.ports.index import NEIGHBOURED, Candidate, Candidates, Document, Gone, Search
+from rememberd.ports.candidates import Candidate, Candidates, Proposals, place_of, vectors_of
+from rememberd.ports.index import NEIGHBOURED, Document, Gone, Search
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -38,8 +39,9 @@ class ReferenceIndex:
     async def search(self, search: Search) -> Candidates:
         seen = [document for document in self._documents.values() if _is_visible(document, search)]
         admitted = [document for document in seen if search.filters.admits(document)]
+        found = [_candidate(document, search) for document in _with_neighbours(search, admitted)]
         return Candidates(
-            found=tuple(_candidate(document, search) for document in _with_neighbours(search, admitted)),
+            proposals=Proposals.of(found, len(search.terms), tuple(search.vectors)),
             watermark=self._watermark,
             documents=len(seen),
             average_length=sum(len(document.terms) for document in seen) / len(seen) if seen else 0.0,
@@ -75,10 +77,8 @@ def _candidate(document: Document, search: Search) -> Candidate:
         length=len(document.terms),
         cosine=_cosines(document, search),
         kind=document.kind,
-        role=document.role,
         name=document.name,
-        thread=document.thread,
-        seq=document.seq,
+        place=place_of(document.thread, document.seq),
         seconds=document.at.timestamp(),
     )
 
@@ -120,15 +120,13 @@ def _proposed(search: Search, visible: Iterable[Document]) -> list[Document]:
 
 
 def _cosines(document: Document, search: Search) -> Mapping[str, float]:
-    """The cosine per lane that both the document and the search have a vector of."""
-    lanes = document.vectors.keys() & search.vectors.keys()
-    return {lane: _cosine(document.vectors[lane], search.vectors[lane]) for lane in lanes}
-
-
-def _cosine(one: bytes, other: bytes) -> float:
-    a, b = (np.frombuffer(data, dtype="<f4").astype(np.float64) for data in (one, other))
-    lengths = float(np.linalg.norm(a) * np.linalg.norm(b))
-    return float(a @ b) / lengths if lengths else 0.0
+    """The cosine per lane that both the document and the search have a vector of; of several vectors, the nearest."""
+    cosines = {}
+    for lane in document.vectors.keys() & search.vectors.keys():
+        vectors, asked = vectors_of(document.vectors[lane]), np.frombuffer(search.vectors[lane], "<f4")
+        if vectors.shape[1] == len(asked):
+            cosines[lane] = float((vectors @ asked).max())
+    return cosines
 
 
 def _canonical(document: Document) -> bytes:

@@ -13,7 +13,8 @@ from rememberd.language.searchable import worded
 from rememberd.language.segment import terms
 from rememberd.model import KINDS, MESSAGE, MemoryItem, Message
 from rememberd.model.change import Noun
-from rememberd.ports.index import Candidate, Candidates, Search
+from rememberd.ports.candidates import Candidate, Candidates, Proposals, place_of
+from rememberd.ports.index import Search
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -50,27 +51,26 @@ async def gather(storage: Storage, index: Index, plan: Plan) -> Found:
         things = await _scan_as_of(storage, plan)
         return Found(candidates=_statistics(things.values(), plan), things=things)
     degraded: tuple[str, ...] = ()
+    search = Search(
+        scope=plan.scope,
+        filters=plan.query.filters,
+        terms=plan.terms,
+        vectors=plan.vectors,
+        limit=max(_PROPOSALS, 2 * plan.query.k),
+        reach=REACH,
+        everyone=plan.everyone,
+    )
     try:
-        proposed = await index.search(
-            Search(
-                scope=plan.scope,
-                filters=plan.query.filters,
-                terms=plan.terms,
-                vectors=plan.vectors,
-                limit=max(_PROPOSALS, 2 * plan.query.k),
-                reach=REACH,
-                everyone=plan.everyone,
-            )
-        )
+        proposed = await index.search(search)
     except RememberdError as failure:
-        proposed = Candidates(found=(), watermark=await storage.feed.head())
+        proposed = Candidates.none(search, await storage.feed.head())
         degraded = (f"index: {failure.detail}",)
     tail = await unapplied(storage, plan.scope.tenant, proposed.watermark)
     things = await _admitted_things(storage, plan, tail) if tail else {}
-    known = [candidate for candidate in proposed.found if (candidate.noun, candidate.id) not in tail]
+    known = proposed.without(tail) if tail else proposed
     fresh = [evidence(thing, plan) for thing in things.values()]
     return Found(
-        candidates=_counted_together(replace(proposed, found=tuple(known)), fresh, plan),
+        candidates=_counted_together(known, fresh, plan),
         things=things,
         degraded=degraded,
         unapplied=len(tail),
@@ -88,10 +88,8 @@ def evidence(thing: Thing, plan: Plan) -> Candidate:
         length=counted.total(),
         cosine=_NO_VECTORS,
         kind=MESSAGE if isinstance(thing, Message) else thing.kind,
-        role=thing.role if isinstance(thing, Message) else None,
         name=thing.name if isinstance(thing, Message) else None,
-        thread=thing.thread,
-        seq=thing.seq if isinstance(thing, Message) else None,
+        place=place_of(thing.thread, thing.seq) if isinstance(thing, Message) else place_of(None, None),
         seconds=thing.at.timestamp(),
     )
 
@@ -151,7 +149,7 @@ def _counted_together(known: Candidates, fresh: Sequence[Candidate], plan: Plan)
     length = known.documents * known.average_length + sum(candidate.length for candidate in fresh)
     return replace(
         known,
-        found=known.found + tuple(fresh),
+        proposals=known.proposals.joined(Proposals.of(fresh, len(plan.terms), tuple(plan.vectors))),
         documents=documents,
         average_length=length / documents,
         frequencies={
@@ -163,4 +161,6 @@ def _counted_together(known: Candidates, fresh: Sequence[Candidate], plan: Plan)
 
 def _statistics(things: Iterable[Thing], plan: Plan) -> Candidates:
     """The statistics of things that no index counted."""
-    return _counted_together(Candidates(found=(), watermark=0), [evidence(thing, plan) for thing in things], plan)
+    none = Proposals.of((), len(plan.terms), tuple(plan.vectors))
+    fresh = [evidence(thing, plan) for thing in things]
+    return _counted_together(Candidates(proposals=none, watermark=0), fresh, plan)

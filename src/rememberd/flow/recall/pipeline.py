@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rememberd.language.tokens import Counter
-from rememberd.ports.index import Candidates, Index
+from rememberd.ports.candidates import Candidates
+from rememberd.ports.index import Index
 from rememberd.ports.models import Embedder
 from rememberd.ports.parts import Recalled
 from rememberd.ports.storage import Storage
@@ -31,7 +32,7 @@ class Recall:
     index: Index
     embedders: Sequence[Embedder]
     count_tokens: Counter
-    rank: Callable[[Candidates, Plan], list[Ranked]] = rank
+    rank: Callable[[Candidates, Plan], Sequence[Ranked]] = rank
 
     async def __call__(
         self, scope: Scope, query: Query, clock: datetime, *, everyone: bool, exclude: frozenset[str]

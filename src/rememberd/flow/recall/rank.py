@@ -7,21 +7,21 @@ said by the one person whom the question names. The whole answer is silence when
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rememberd.language.segment import fold, has_han, words_of
 from rememberd.language.weigh import rarity, saturation
 from rememberd.model import KINDS
-from rememberd.ports.index import Candidate
+from rememberd.model.change import Noun
+from rememberd.ports.candidates import Proposals
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from rememberd.ports.index import Candidates
+    from rememberd.ports.candidates import Candidates
 
     from .plan import Plan
 
@@ -46,118 +46,154 @@ _FOLLOWING_BACKGROUND = 0.75
 class Ranked:
     """A candidate, its score, the parts that add up to it, and the words it shares with the question."""
 
-    candidate: Candidate
+    noun: Noun
+    id: str
+    name: str | None
     score: float
     parts: Mapping[str, float]
     shared: tuple[str, ...]
 
 
-def rank(candidates: Candidates, plan: Plan) -> list[Ranked]:
+@dataclass(frozen=True, slots=True, eq=False)
+class Ranking(Sequence[Ranked]):
+    """What was ranked, best first. Each is made when it is looked at: most never are."""
+
+    proposals: Proposals
+    terms: Sequence[str]
+    scores: Floats
+    parts: Mapping[str, Floats]
+    order: NDArray[np.intp]
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+    @overload
+    def __getitem__(self, place: int) -> Ranked: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[Ranked]: ...
+
+    def __getitem__(self, place: int | slice) -> Ranked | list[Ranked]:
+        if isinstance(place, slice):
+            return [self._at(i) for i in self.order[place].tolist()]
+        return self._at(int(self.order[place]))
+
+    def _at(self, i: int) -> Ranked:
+        return Ranked(
+            self.proposals.nouns[i],
+            self.proposals.ids[i],
+            self.proposals.names[i],
+            float(self.scores[i]),
+            {name: float(values[i]) for name, values in self.parts.items()},
+            tuple(self.terms[term] for term in np.flatnonzero(self.proposals.counts[i]).tolist()),
+        )
+
+
+def rank(candidates: Candidates, plan: Plan) -> Sequence[Ranked]:
     """Best first; equal scores by time, then id, so that the order is always the same. Empty below the floor."""
-    found = [candidate for candidate in candidates.found if candidate.id not in plan.exclude]
-    if not found:
+    found = candidates.proposals
+    if plan.exclude:
+        found = found.take(~np.isin(found.ids, list(plan.exclude)))
+    if not len(found):
         return []
     evidence = _Evidence(found, candidates, plan)
     if evidence.best_relevance < _floor(candidates.documents, plan):
         return []
     base = evidence.words + evidence.vector
-    after, before = _neighbours(found, base)
+    near = _from_neighbours(found, base)
     parts = {
         "lexical": evidence.words,
         "vector": evidence.vector,
-        "neighbour": after + before,
-        "speaker": np.where(base + after + before > 0, evidence.speaker, 0.0),
+        "neighbour": near,
+        "speaker": np.where(base + near > 0, evidence.speaker, 0.0),
     }
     total = sum(parts.values())
     parts["recency"] = np.where(total > 0, _RECENCY * _recency(found, plan), 0.0)
     parts = {name: np.round(values, 6) for name, values in parts.items()}
-    scores = sum(parts.values())
-    order = sorted(
-        np.flatnonzero(total > 0).tolist(), key=lambda i: (-round(float(scores[i]), 6), -found[i].seconds, found[i].id)
-    )
-    return [
-        Ranked(
-            found[i],
-            round(float(scores[i]), 6),
-            {name: float(values[i]) for name, values in parts.items()},
-            tuple(term for term, count in zip(plan.terms, found[i].counts, strict=True) if count),
-        )
-        for i in order
-    ]
+    scores = np.round(sum(parts.values()), 6)
+    matching = np.flatnonzero(total > 0)
+    order = matching[np.lexsort((found.ids[matching].astype(str), -found.seconds[matching], -scores[matching]))]
+    return Ranking(found, plan.terms, scores, parts, order)
 
 
 class _Evidence:
-    """The evidence of all candidates as arrays."""
+    """What is known of all candidates, on one scale."""
 
-    def __init__(self, found: list[Candidate], candidates: Candidates, plan: Plan) -> None:
+    def __init__(self, found: Proposals, candidates: Candidates, plan: Plan) -> None:
         documents = max(candidates.documents, 1)
         rare = np.array([rarity(documents, min(candidates.frequencies.get(term, 0), documents)) for term in plan.terms])
-        counts = np.array([candidate.counts for candidate in found], np.float64).reshape(len(found), len(plan.terms))
-        lengths = np.array([candidate.length for candidate in found], np.float64)
         asked = rare * np.array(plan.asked)
         mass = float(asked.sum())
-        matched = saturation(counts, lengths[:, None], candidates.average_length) @ (rare * np.array(plan.weights))
+        weights = rare * np.array(plan.weights)
+        matched = saturation(found.counts, found.lengths[:, None], candidates.average_length) @ weights
         best = max(float(matched.max(initial=0.0)), _LEAST_WORDS * mass) or 1.0
-        share, self._meaning = (_WORDS, _MEANING_IN_RELEVANCE) if plan.vectors else (_WORDS + _VECTOR, 0.0)
+        share, meaning = (_WORDS, _MEANING_IN_RELEVANCE) if plan.vectors else (_WORDS + _VECTOR, 0.0)
         self.words = share * matched / best
         named = _named(found, plan)
         self.vector = _VECTOR * _nearness(found, plan, None)
-        self.speaker = np.array([_SPEAKER * (len(named) == 1 and candidate.name in named) for candidate in found])
-        coverage = (counts > 0) @ asked / mass if mass else np.zeros(len(found))
+        spoken = [name in named for name in found.names] if len(named) == 1 else np.zeros(len(found))
+        self.speaker = _SPEAKER * np.array(spoken, np.float64)
+        coverage = (found.counts > 0) @ asked / mass if mass else np.zeros(len(found))
         background = candidates.background if named else None
-        both = self._meaning * _nearness(found, plan, background) + (1 - self._meaning) * coverage
-        embedded = np.array([bool(candidate.cosine) for candidate in found])
+        both = meaning * _nearness(found, plan, background) + (1 - meaning) * coverage
+        embedded = np.zeros(len(found), bool)
+        for cosines in found.cosines.values():
+            embedded |= ~np.isnan(cosines)
         relevance = np.where(embedded, both, coverage)  # what was just said has no vector yet
         self.best_relevance = float(relevance.max(initial=0.0))
 
 
-def _nearness(found: list[Candidate], plan: Plan, background: Mapping[str, float] | None) -> Floats:
+def _nearness(found: Proposals, plan: Plan, background: Mapping[str, float] | None) -> Floats:
     """The cosines on one scale for all lanes: 0 is chance, 1 is the same.
 
     A question that names a speaker is near to all that was said; ``background`` takes that out.
     """
     nearest = np.zeros(len(found))
     for lane, (mean, deviation) in plan.scales.items():
+        if lane not in found.cosines:
+            continue
         chance = mean
         if background is not None and lane in background:
             chance += _FOLLOWING_BACKGROUND * (background[lane] - _NAMED_BACKGROUND[has_han(plan.query.text)])
-        cosines = np.array([candidate.cosine.get(lane, -1.0) for candidate in found])
-        nearest = np.maximum(nearest, np.clip((cosines - chance) / (5 * deviation), 0.0, 1.0))
+        nearest = np.fmax(nearest, np.minimum((found.cosines[lane] - chance) / (5 * deviation), 1.0))
     return nearest
 
 
-def _named(found: list[Candidate], plan: Plan) -> set[str]:
+def _named(found: Proposals, plan: Plan) -> set[str]:
     """The speakers whom the question names."""
-    names = {candidate.name for candidate in found if candidate.name}
+    names = {name for name in set(found.names) if name}
     words = words_of(plan.query.text) if names else frozenset()
     return {name for name in names if fold(name) in words}
 
 
-def _neighbours(found: list[Candidate], base: Floats) -> tuple[Floats, Floats]:
+def _from_neighbours(found: Proposals, base: Floats) -> Floats:
     """What each candidate gains from strong ones before and after it in its thread."""
-    after, before = np.zeros(len(found)), np.zeros(len(found))
-    place = {(candidate.thread, candidate.seq): i for i, candidate in enumerate(found) if candidate.seq is not None}
-    strong = base**_POWER
-    for (thread, seq), i in place.items():
-        for step in range(1, _REACH + 1):
-            fading = _FADING ** (step - 1)
-            earlier, later = place.get((thread, seq - step)), place.get((thread, seq + step))
-            if earlier is not None:
-                after[i] += _AFTER * fading * strong[earlier]
-            if later is not None:
-                before[i] += _BEFORE * fading * strong[later]
-    return after, before
+    order = np.argsort(found.places)
+    places, strong = found.places[order], base[order] ** _POWER
+    gained = np.zeros(len(found))
+    for step in range(1, _REACH + 1):
+        later = places.searchsorted(places + step)
+        later[later == len(places)] = 0
+        earlier = np.flatnonzero((places >= 0) & (places[later] == places + step))
+        later = later[earlier]
+        fading = _FADING ** (step - 1)
+        gained[later] += _AFTER * fading * strong[earlier]
+        gained[earlier] += _BEFORE * fading * strong[later]
+    back = np.empty(len(found))
+    back[order] = gained
+    return back
 
 
-def _recency(found: list[Candidate], plan: Plan) -> Floats:
+def _recency(found: Proposals, plan: Plan) -> Floats:
     """1 is now; what does not fade is always now."""
-    now = plan.now.timestamp()
-    faded = []
-    for candidate in found:
-        half_life = KINDS[candidate.kind].half_life
-        age = max(0.0, now - candidate.seconds)
-        faded.append(1.0 if half_life is None else 0.5 ** (age / half_life.total_seconds()))
-    return np.array(faded)
+    age = np.maximum(0.0, plan.now.timestamp() - found.seconds)
+    faded = np.ones(len(found))
+    for kind in set(found.kinds):
+        half_life = KINDS[kind].half_life
+        if half_life is not None:
+            of_kind = found.kinds == kind
+            faded[of_kind] = 0.5 ** (age[of_kind] / half_life.total_seconds())
+    return faded
 
 
 def _floor(documents: int, plan: Plan) -> float:

@@ -30,12 +30,12 @@ async def read_hits(storage: Storage, plan: Plan, found: Found, ranking: Sequenc
             break
         page = ranking[start : start + _PAGE]
         things = dict(found.things)
-        unread = {(each.candidate.noun, each.candidate.id) for each in page} - things.keys()
+        unread = {(each.noun, each.id) for each in page} - things.keys()
         for thing in await read_things(storage, plan.scope.tenant, unread):
             if may_answer(thing, plan):
                 things["message" if isinstance(thing, Message) else "memory", thing.id] = thing
         for each in page:
-            answer = things.get((each.candidate.noun, each.candidate.id))
+            answer = things.get((each.noun, each.id))
             if answer is not None:
                 hits.append(_hit(answer, each))
                 tokens += count(hits[-1].text)
@@ -52,7 +52,7 @@ def _why(ranked: Ranked) -> str:
     if ranked.parts["neighbour"] > ranked.parts["lexical"] + ranked.parts["vector"]:
         reasons.append("was said next to what matches")
     if ranked.parts["speaker"]:
-        reasons.append(f"was said by {ranked.candidate.name}")
+        reasons.append(f"was said by {ranked.name}")
     return "; ".join(reasons)
 
 

@@ -1,0 +1,124 @@
+"""The vectors of one lane on a shelf: 8 bits a dimension with one scale each, and their signs for a quick first look.
+
+A document may have several vectors, one for each part of a long text; the nearest counts.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rememberd.ports.candidates import vectors_of
+
+from .grow import Growing
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float32]
+    Rows = NDArray[np.intp]
+
+#: Up to so many vectors are all compared.
+EXACT = 4096
+#: Of more, only so many are: those whose signs agree best with the question's.
+RESCORED = 1000
+
+_MOST = np.iinfo(np.uint16).max
+_HEADER = np.dtype("<u4")
+_SCALE = np.dtype("<f4")
+
+
+def packed(data: bytes) -> bytes:
+    """Vectors in 8 bits: their dimension, then of each its scale and its codes."""
+    vectors = vectors_of(data)
+    scales = np.maximum(np.abs(vectors).max(axis=1, keepdims=True), 1e-12).astype(_SCALE) / np.float32(127)
+    codes = np.rint(vectors / scales).astype(np.int8)
+    body = np.concatenate([scales.view(np.uint8), codes.view(np.uint8)], axis=1)
+    return np.array(vectors.shape[1], _HEADER).tobytes() + body.tobytes()
+
+
+def dimension_of(data: bytes) -> int:
+    """The dimension of packed vectors."""
+    return int(np.frombuffer(data, _HEADER, 1)[0])
+
+
+class Lane:
+    """Rows of the shelf in their order, each with a vector; a row stands here as often as its document has vectors."""
+
+    def __init__(self, dimension: int) -> None:
+        self._dimension = dimension
+        self._rows = Growing(np.intp)
+        self._scales = Growing(np.float32)
+        self._codes = Growing(np.int8, dimension)
+        self._signs = [Growing(np.uint64) for _ in range(-(-dimension // 64))]
+        self._sum = np.zeros(dimension, np.float32)
+
+    def add(self, rows: Sequence[int], vectors: Sequence[bytes]) -> None:
+        """Packed vectors of some rows."""
+        width = _SCALE.itemsize + self._dimension
+        bodies = [memoryview(data)[_HEADER.itemsize :] for data in vectors]
+        body = np.frombuffer(b"".join(bodies), np.uint8).reshape(-1, width)
+        scales = np.ascontiguousarray(body[:, : _SCALE.itemsize]).view(_SCALE)[:, 0]
+        codes = body[:, _SCALE.itemsize :].view(np.int8)
+        self._rows.extend(np.repeat(np.array(rows, np.intp), [len(each) // width for each in bodies]))
+        self._scales.extend(scales)
+        self._codes.extend(codes)
+        for words, column in zip(self._signs, _signs(codes).T, strict=True):
+            words.extend(column)
+        self._sum += scales @ codes.astype(np.float32)
+
+    def nearest(self, vector: Floats, admitted: NDArray[np.bool_]) -> tuple[Rows, Floats]:
+        """The rows that may be among the nearest of those admitted, and their cosines, in no particular order."""
+        chosen = admitted[self._rows.all]
+        places = slice(None) if chosen.all() else np.flatnonzero(chosen)
+        if np.count_nonzero(chosen) > EXACT:
+            differing = np.where(chosen, self._differing(vector), _MOST)
+            places = np.argpartition(differing, RESCORED)[:RESCORED]
+        return self._best_of(self._rows.all[places], self._exact(vector, places))
+
+    def cosines(self, vector: Floats, rows: Rows) -> Floats:
+        """The cosine of each of some rows; NaN for those that have no vector."""
+        first, last = self._rows.all.searchsorted(rows), self._rows.all.searchsorted(rows, "right")
+        found = np.full(len(rows), np.nan, np.float32)
+        for part in range(int((last - first).max(initial=0))):
+            has = np.flatnonzero(first + part < last)
+            found[has] = np.fmax(found[has], self._exact(vector, first[has] + part))
+        return found
+
+    def background(self, vector: Floats, sight: NDArray[np.bool_]) -> tuple[int, float]:
+        """How many vectors are in sight, and the sum of their cosines."""
+        seen = sight[self._rows.all]
+        if seen.all():
+            return len(seen), float(self._sum @ vector)
+        places = np.flatnonzero(seen)
+        return len(places), float(self._exact(vector, places).sum())
+
+    def _exact(self, vector: Floats, places: Rows | slice) -> Floats:
+        cosines: Floats = self._scales.all[places] * (self._codes.all[places].astype(np.float32) @ vector)
+        return cosines
+
+    def _differing(self, vector: Floats) -> NDArray[np.uint16]:
+        """In how many dimensions the sign of each differs."""
+        differing = np.zeros(len(self._rows), np.uint16)
+        for words, asked in zip(self._signs, _signs(vector[None, :])[0], strict=True):
+            differing += np.bitwise_count(words.all ^ asked)
+        return differing
+
+    @staticmethod
+    def _best_of(rows: Rows, cosines: Floats) -> tuple[Rows, Floats]:
+        """Each row once, with its best."""
+        order = np.lexsort((-cosines, rows))
+        rows, cosines = rows[order], cosines[order]
+        first = np.ones(len(rows), bool)
+        first[1:] = rows[1:] != rows[:-1]
+        return rows[first], cosines[first]
+
+
+def _signs(vectors: NDArray[np.int8] | Floats) -> NDArray[np.uint64]:
+    """The signs of each vector as 64-bit words."""
+    bits = np.packbits(vectors > 0, axis=1)
+    spare = -bits.shape[1] % 8
+    return np.ascontiguousarray(np.pad(bits, ((0, 0), (0, spare)))).view(np.uint64)
