@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from uuid_utils import uuid7
 
-from . import telemetry
+from . import crash, telemetry
 from .backends.folder.owner import Ownership
 from .engine import LocalEngine
 from .errors import MissingExtra, ModelUnavailable, SettingsError
@@ -83,6 +83,7 @@ async def open_folder(
     settings = settings or load_settings()
     ownership = Ownership.take(folder, will_serve=will_serve)
     try:
+        crash.point("open.owned")
         executor = SqliteExecutor(folder / "memory.db", synchronous=settings.text("database.synchronous"))
         storage = await SqlStorage.open(executor)
         index = FolderIndex(folder / "index.db")
@@ -178,6 +179,7 @@ async def _assemble(
 
     async def close() -> None:
         await followers.stop()
+        crash.point("close.middle")
         for embedder in embedders:
             await embedder.close()
         await index.close()

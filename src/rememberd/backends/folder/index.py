@@ -16,6 +16,7 @@ import apsw
 import msgspec
 import numpy as np
 
+from rememberd import crash
 from rememberd.errors import StorageUnavailable
 from rememberd.model import Filters
 from rememberd.ports.index import NEIGHBOURED, Candidate, Candidates, Document, Gone, Search
@@ -73,6 +74,7 @@ class FolderIndex:
                         if isinstance(change, Document):
                             held = Held.of(change)
                             self._shelves.add(change.tenant, _add(connection, change, held), held)
+                    crash.point("index.middle")
                     connection.execute("UPDATE state SET watermark = max(watermark, ?)", [upto])
             except apsw.Error:
                 self._shelves.clear()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 from sqlalchemy import insert, select, update
 
+from rememberd import crash
 from rememberd.errors import RememberdError
 
 from . import schema
@@ -101,7 +102,9 @@ async def commit_group(begin: Callable[[], Awaitable[Transaction]], group: Seque
             raise
     if transaction.position != head:
         await transaction.run(_MOVE_HEAD, reached=transaction.position)
+    crash.point("commit.middle")
     await transaction.commit()
+    crash.point("commit.done")
 
 
 def settle(works: Sequence[Work], failure: BaseException | None = None) -> None:
