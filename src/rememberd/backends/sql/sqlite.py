@@ -55,16 +55,17 @@ def translate(error: apsw.Error) -> RememberdError:
     return StorageUnavailable(f"SQLite cannot be used now: {error}")
 
 
-def connect(path: Path | str, *, synchronous: str, read_only: bool = False) -> apsw.Connection:
+def connect(path: Path | str, *, synchronous: str, read_only: bool = False, vfs: str | None = None) -> apsw.Connection:
     if apsw.SQLITE_VERSION_NUMBER < OLDEST_SAFE:
         raise StorageUnavailable(f"SQLite {apsw.sqlite_lib_version()} can corrupt its log; update apsw")
     try:
-        connection = apsw.Connection(str(path))
+        connection = apsw.Connection(str(path), vfs=vfs)
         connection.set_busy_timeout(_BUSY)
         if read_only:
             connection.execute("PRAGMA query_only=ON; PRAGMA wal_autocheckpoint=0")
         else:
-            connection.execute(f"PRAGMA journal_mode=WAL; PRAGMA synchronous={synchronous}")
+            connection.execute("PRAGMA journal_mode=WAL").fetchall()  # apsw goes on to a next statement only when read
+            connection.execute(f"PRAGMA synchronous={synchronous}")
         connection.execute("PRAGMA cache_size=-16000")
     except apsw.Error as error:
         raise translate(error) from error
@@ -104,14 +105,18 @@ class SqliteTransaction(_Rows):
 
 
 class SqliteExecutor:
-    """Runs operations on one database file that nobody else writes to."""
+    """Runs operations on one database file that nobody else writes to.
+
+    ``vfs`` names what stands between SQLite and the disk, if it is not the operating system.
+    """
 
     exclusive = True
     dialect = "sqlite"
 
-    def __init__(self, path: Path, *, synchronous: str = "FULL", readers: int = 4) -> None:
+    def __init__(self, path: Path, *, synchronous: str = "FULL", readers: int = 4, vfs: str | None = None) -> None:
         self._path = path
-        self._writer = connect(path, synchronous=synchronous)
+        self._vfs = vfs
+        self._writer = connect(path, synchronous=synchronous, vfs=vfs)
         self._inode = path.stat().st_ino
         self._queue: queue.SimpleQueue[Work | None] = queue.SimpleQueue()
         self._soon: deque[Work] = deque()
@@ -180,7 +185,7 @@ class SqliteExecutor:
         reader: _Rows | None = getattr(self._local, "reader", None)
         try:
             if reader is None:
-                connection = connect(self._path, synchronous="FULL", read_only=True)
+                connection = connect(self._path, synchronous="FULL", read_only=True, vfs=self._vfs)
                 self._connections.append(connection)
                 reader = self._local.reader = _Rows(connection)
             return drive(look(reader))
