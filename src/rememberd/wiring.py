@@ -72,8 +72,12 @@ async def open_folder(
     clock: Clock = now,
     ids: Ids = new_id,
     will_serve: bool = False,
+    vfs: str | None = None,
 ) -> Opened:
-    """Own a folder and open the store in it. Raises ``FolderInUse`` if another process owns it."""
+    """Own a folder and open the store in it. Raises ``FolderInUse`` if another process owns it.
+
+    ``vfs`` names what stands between SQLite and the disk, where a proof has put something there.
+    """
     from .backends.folder.index import FolderIndex
     from .backends.folder.owner import Ownership
     from .backends.sql.sqlite import SqliteExecutor
@@ -84,7 +88,7 @@ async def open_folder(
     ownership = Ownership.take(folder, will_serve=will_serve)
     try:
         crash.point("open.owned")
-        executor = SqliteExecutor(folder / "memory.db", synchronous=settings.text("database.synchronous"))
+        executor = SqliteExecutor(folder / "memory.db", synchronous=settings.text("database.synchronous"), vfs=vfs)
         storage = await SqlStorage.open(executor)
         index = FolderIndex(folder / "index.db")
     except BaseException:
