@@ -16,6 +16,7 @@ from rememberd.model import NewMessage, Scope
 from rememberd.settings import load_settings
 
 from .disk import Fate, Mark, Platter, RecordingDisk
+from .load import USER, read_thread
 from .verdict import NUMBER, Acknowledged, Row, Verdict, judge
 
 if TYPE_CHECKING:
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
 _CLIENTS = 8
 _MESSAGES = 50  # of each client
 _LONG = "a long message " * 200  # so that SQLite moves its log into the database now and then
-_USER = "prover"
-_PAGE = 1000
 _DATABASE = "memory.db"
 _FATES: tuple[Fate, ...] = get_args(Fate)
 
@@ -100,7 +99,7 @@ async def _use(folder: Path, settings: Settings) -> list[Event]:
             for number in range(1, _MESSAGES + 1):
                 content = f"{name} says {number}: {_LONG}"
                 said = NewMessage(role="user", name=name, content=content, metadata={NUMBER: number})
-                receipt = (await engine.ingest(Scope(user=_USER, thread=thread), [said], None)).receipts[0]
+                receipt = (await engine.ingest(Scope(user=USER, thread=thread), [said], None)).receipts[0]
                 disk.events.append(Mark(Acknowledged(thread, receipt.id, receipt.seq, content)))
 
         try:
@@ -127,10 +126,7 @@ async def _open_after(
         try:
             ready_again = time.monotonic() - began
             for thread in {one.thread for one in acknowledged}:
-                page = await engine.history(
-                    Scope(user=_USER, thread=thread), order="oldest", after=None, limit=_PAGE, search=None
-                )
-                record[thread] = list(page.items)
+                record[thread] = await read_thread(engine, thread)
         finally:
             await engine.close()
         failure = next(_damage(folder / _DATABASE), None)

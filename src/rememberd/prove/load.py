@@ -16,7 +16,7 @@ from .verdict import NUMBER, Acknowledged, judge
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from rememberd.client import RemoteEngine
+    from rememberd.engine import Engine
     from rememberd.model import Message
 
     from .verdict import Verdict
@@ -36,7 +36,7 @@ class Load:
 
     def __init__(self, url: str, clients: int, name: str) -> None:
         self.acknowledged: list[Acknowledged] = []
-        self._engine: RemoteEngine = wiring.open_remote(url)
+        self._engine = wiring.open_remote(url)
         self._clients = [f"{name}/client-{number}" for number in range(clients)]
         self._shared = f"{name}/all"
         self._resting = asyncio.Event()
@@ -67,13 +67,13 @@ class Load:
         acknowledged, self._judged = self.acknowledged[self._judged :], len(self.acknowledged)
         for thread in {one.thread for one in acknowledged}:
             seen = self._seen.setdefault(thread, [])
-            seen += await self._read(thread, seen[-1].seq if seen else 0)
+            seen += await read_thread(self._engine, thread, seen[-1].seq if seen else 0)
         return judge(acknowledged, self._seen)
 
     async def judge_all(self) -> Verdict:
         """Judge everything that was ever acknowledged, from the whole record."""
         threads = {one.thread for one in self.acknowledged}
-        return judge(self.acknowledged, {thread: await self._read(thread, 0) for thread in threads})
+        return judge(self.acknowledged, {thread: await read_thread(self._engine, thread) for thread in threads})
 
     async def close(self) -> None:
         await self._engine.close()
@@ -102,15 +102,16 @@ class Load:
                 receipt = receipts.receipts[0]
                 return Acknowledged(receipts.thread, receipt.id, receipt.seq, said.content)
 
-    async def _read(self, thread: str, beyond: int) -> list[Message]:
-        """The messages of a thread with a sequence number above ``beyond``, oldest first."""
-        found: list[Message] = []
-        after: str | None = None
-        while True:
-            page = await self._engine.history(
-                Scope(user=USER, thread=thread), order="newest", after=after, limit=_PAGE, search=None
-            )
-            found += (message for message in page.items if message.seq > beyond)
-            if page.next is None or page.items[-1].seq <= beyond:
-                return found[::-1]
-            after = page.next
+
+async def read_thread(engine: Engine, thread: str, beyond: int = 0) -> list[Message]:
+    """The messages of a thread with a sequence number above ``beyond``, oldest first."""
+    found: list[Message] = []
+    after: str | None = None
+    while True:
+        page = await engine.history(
+            Scope(user=USER, thread=thread), order="newest", after=after, limit=_PAGE, search=None
+        )
+        found += (message for message in page.items if message.seq > beyond)
+        if page.next is None or page.items[-1].seq <= beyond:
+            return found[::-1]
+        after = page.next
