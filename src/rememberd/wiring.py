@@ -23,6 +23,7 @@ from .work.follow import Followers
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+    from contextlib import AbstractAsyncContextManager
 
     from .backends.folder.owner import OwnerCard
     from .client import RemoteEngine
@@ -137,6 +138,14 @@ async def open_reference(settings: Settings | None = None, *, clock: Clock = now
     place = ReferencePlace()
     storage, index = await place.open_storage(), await place.open_index()
     return Opened(await _assemble(storage, index, settings or load_settings(), clock, ids))
+
+
+def scratch_database(url: str) -> AbstractAsyncContextManager[str]:
+    """A fresh database on the server that ``url`` names, as a URL, which is removed afterwards."""
+    _require("asyncpg", "postgres", "storage on PostgreSQL")
+    from .backends.sql.scratch import scratch_database
+
+    return scratch_database(server_url(url))
 
 
 def is_server(url: str) -> bool:

@@ -77,7 +77,7 @@ def row_of(cuts: Sequence[Cut]) -> Row:
         return tuple(sorted({id_ for cut in cuts for id_ in of(cut.verdict)}))
 
     return Row(
-        fault="power cut, unsynced writes dropped, kept or torn",
+        fault="power cut",
         tries=len(cuts),
         acknowledged=sum(cut.acknowledged for cut in cuts),
         lost=ids(lambda verdict: verdict.lost),

@@ -84,7 +84,7 @@ async def random_kills(
     finally:
         await server.end()
         await load.close()
-    return tally.row(f"kill -9 at a random moment, {CLIENTS} clients", len(load.acknowledged))
+    return tally.row("kill -9 at a random moment", len(load.acknowledged))
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,15 +29,15 @@ _CLOSING = b"}"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a proof is made: a folder that is empty at first, on a database server with ``url``; and its settings."""
+    """Where a proof is made: a folder of its own, and settings, which may name a database server for the storage."""
 
     folder: Path
-    url: str | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def arguments(self) -> list[str]:
-        return ["--storage", self.url] if self.url else ["--data", str(self.folder / "memory")]
+    def is_folder(self) -> bool:
+        """Whether the storage is in the folder."""
+        return "database.dsn" not in self.settings
 
 
 class Served:
@@ -55,7 +55,7 @@ class Served:
         """Start, and wait until it is ready; None if it died of ``dies_at`` before that."""
         began = time.monotonic()
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "rememberd", "serve", "--json", "--port", str(port), *place.arguments,
+            sys.executable, "-m", "rememberd", "serve", "--json", "--port", str(port),
             cwd=place.folder, env=_environment({**place.settings, **(settings or {})}, dies_at),
             stdin=DEVNULL, stdout=PIPE, stderr=PIPE, start_new_session=True,
         )  # fmt: skip
