@@ -191,14 +191,16 @@ async def _assemble(
     telemetry.log("opened", storage=storage.description, missing=list(parts.missing))
 
     async def close() -> None:
-        await followers.stop()
-        crash.point("close.middle")
-        for embedder in embedders:
-            await embedder.close()
-        await index.close()
-        await storage.close()
-        if let_go is not None:
-            let_go()
+        try:
+            await followers.stop()
+            crash.point("close.middle")
+            for embedder in embedders:
+                await embedder.close()
+            await index.close()
+            await storage.close()
+        finally:
+            if let_go is not None:
+                let_go()
 
     return LocalEngine(parts, LOCAL, Gatekeeper(storage.api_keys, settings.maybe("server.api_key")), close)
 

@@ -20,6 +20,7 @@ from rememberd.prove.cuts import power_cuts, row_of
 from rememberd.prove.drops import dropped_replies
 from rememberd.prove.isolation import isolation
 from rememberd.prove.kills import SCENARIOS, crashes, random_kills
+from rememberd.prove.refusals import refusals
 from tests import postgres
 
 from .conftest import WITHOUT_MODELS
@@ -32,8 +33,10 @@ RESULTS = Path(__file__).parents[2] / "docs" / "reference" / "faults.json"
 KILLS = 500
 KILLS_BESIDE_POSTGRESQL = 50
 DEATHS = 20  # at each crash point
+READY_WITHIN = 5.0  # seconds, of a server after the death of the one before
 CUTS = 300
 REPLIES = 10_000
+REFUSALS = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,18 +59,18 @@ class Result:
 
 
 async def kills(place: Place, random: Random) -> Result:
-    return Result(await random_kills(place, random, KILLS))
+    return Result(await random_kills(place, random, KILLS, ready_within=READY_WITHIN))
 
 
 async def kills_beside_postgresql(place: Place, random: Random) -> Result:
     url = await asyncio.to_thread(lambda: postgres.server().fresh_database())
     beside = Place(place.folder, {**place.settings, "database.dsn": url})
-    return Result(await random_kills(beside, random, KILLS_BESIDE_POSTGRESQL))
+    return Result(await random_kills(beside, random, KILLS_BESIDE_POSTGRESQL, ready_within=READY_WITHIN))
 
 
 def deaths(point: str) -> Callable[[Place, Random], Coroutine[Any, Any, Result]]:
     async def die(place: Place, random: Random) -> Result:
-        return Result(await crashes(place, random, [point] * DEATHS))
+        return Result(await crashes(place, random, [point] * DEATHS, ready_within=READY_WITHIN))
 
     return die
 
@@ -87,6 +90,10 @@ async def replies(place: Place, random: Random) -> Result:
     return Result(await dropped_replies(place, REPLIES))
 
 
+async def refused(place: Place, random: Random) -> Result:
+    return Result(await refusals(place, REFUSALS))
+
+
 async def reaches(place: Place, random: Random) -> Result:
     return Result(await isolation(place))
 
@@ -97,6 +104,7 @@ FAULTS: dict[str, Callable[[Place, Random], Coroutine[Any, Any, Result]]] = {
     "kill -9 at a random moment, storage on PostgreSQL": kills_beside_postgresql,
     **{f"death at `{point}`": deaths(point) for point in SCENARIOS},
     "power cut": cuts("FULL"),
+    "write or sync refused by the disk": refused,
     "reply dropped, request repeated": replies,
     "reach for another's memory": reaches,
     "control: power cut with `synchronous: OFF`": cuts("OFF"),

@@ -91,7 +91,7 @@ def test_a_running_server_is_not_killed_to_prove_something(shell: Shell) -> None
 def test_a_part_that_does_not_exist_is_refused(shell: Shell) -> None:
     ended = shell("prove", "--only", "earthquakes")
     assert ended.code == 2
-    assert "kills, crashes, cuts, replies, isolation" in ended.err
+    assert "kills, crashes, cuts, refusals, replies, isolation" in ended.err
 
 
 def test_a_database_server_that_cannot_be_used_is_named() -> None:

@@ -74,7 +74,7 @@ def _red(copy: Path, tests: Iterable[str]) -> set[str] | None:
     wanted = sorted(tests)
     subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}", *wanted],
-        cwd=copy, env={**os.environ, "PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"},
+        cwd=copy, env={**os.environ, "PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": ""},
         capture_output=True, check=False, timeout=_PATIENCE,
     )  # fmt: skip
     if not report.exists():

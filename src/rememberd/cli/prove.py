@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 _SHOWN = 5
-_PARTS = "kills, crashes, cuts (of a folder), replies or isolation"
+_PARTS = "kills, crashes, cuts, refusals, replies or isolation"
 
 
 @command

@@ -16,6 +16,7 @@ from .cuts import power_cuts, row_of
 from .drops import dropped_replies
 from .isolation import isolation
 from .kills import SCENARIOS, crashes, random_kills
+from .refusals import refusals
 from .served import Place
 from .verdict import Row
 
@@ -41,6 +42,7 @@ class Measure:
     kill_seconds: float = 15.0
     crashes: int = 1
     cuts: int = 150
+    refusals: int = 20
     replies: int = 500
 
 
@@ -49,10 +51,13 @@ Part: TypeAlias = Callable[[Advance], Awaitable[Row]]
 
 
 def parts(place: Place, random: Random, measure: Measure) -> dict[str, Part]:
-    """What is done in a place, by name. Power cuts are replayed where SQLite writes the files."""
+    """What is done in a place, by name. Disks are cut off and made to refuse where SQLite writes the files."""
 
     async def cuts(advance: Advance) -> Row:
         return row_of(await power_cuts(place, random, measure.cuts, advance=advance))
+
+    async def refuse(advance: Advance) -> Row:
+        return await refusals(place, measure.refusals, advance=advance)
 
     points = [name for name, scenario in SCENARIOS.items() if place.is_folder or not scenario.folder_only]
     return {
@@ -60,7 +65,7 @@ def parts(place: Place, random: Random, measure: Measure) -> dict[str, Part]:
             place, random, measure.kills, seconds=measure.kill_seconds, advance=advance
         ),
         "crashes": lambda advance: crashes(place, random, points * measure.crashes, advance=advance),
-        **({"cuts": cuts} if place.is_folder else {}),
+        **({"cuts": cuts, "refusals": refuse} if place.is_folder else {}),
         "replies": lambda advance: dropped_replies(place, measure.replies, advance=advance),
         "isolation": lambda advance: isolation(place),
     }
