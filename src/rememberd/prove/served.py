@@ -43,7 +43,8 @@ class Place:
 class Served:
     """A running server. ``took`` is the time from its start until it was ready, in seconds."""
 
-    def __init__(self, process: Process, url: str, took: float) -> None:
+    def __init__(self, place: Place, process: Process, url: str, took: float) -> None:
+        self.place = place
         self._process = process
         self.url = url
         self.took = took
@@ -67,7 +68,7 @@ class Served:
             await process.wait()
             raise
         if url is not None:
-            return cls(process, url, time.monotonic() - began)
+            return cls(place, process, url, time.monotonic() - began)
         _, told = await process.communicate()
         if dies_at is None or process.returncode != -signal.SIGKILL:
             raise StorageUnavailable(f"rememberd did not start: {told.decode(errors='replace').strip()}")
