@@ -9,7 +9,7 @@ export PYTHONDONTWRITEBYTECODE :=
 export UV_PROJECT_ENVIRONMENT := $(VENV)
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test check lint types imports format reference bench requirements wheel clean
+.PHONY: help serve test check lint types imports format reference bench faults mutants requirements wheel clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -45,6 +45,13 @@ reference: $(VENV)/.dev ## write the generated pages of docs/reference anew
 bench: $(VENV)/.dev ## measure writes and HTTP against the raw engine underneath
 	$(BIN)/python -m bench.writes
 	$(BIN)/python -m bench.over_http
+
+faults: $(VENV)/.dev ## kills, deaths, power cuts, dropped replies by the hundreds; half an hour. Fills the table in the docs
+	$(BIN)/python -m tests.faults.full $(ARGS)
+	$(BIN)/python -m tests.meta.generated
+
+mutants: $(VENV)/.dev ## seed defects into copies of the code, and see the tests that are named for each go red
+	$(BIN)/python -m tests.mutants.run $(ARGS)
 
 wheel: $(VENV)/.dev ## build the wheel into dist/
 	$(UV) build --wheel --out-dir dist

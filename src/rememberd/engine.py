@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
-from . import telemetry
+from . import crash, telemetry
 from .errors import Conflict, IdempotencyConflict, NotFound, StaleRevision, Unavailable
 from .flow.check import (
     Faults,
@@ -165,6 +165,7 @@ class LocalEngine:
         faults = self._faults(scope)
         check_messages(faults, messages, idempotency_key)
         faults.raise_if_any()
+        crash.point("ingest.accepted")
         append = self._append(scope, messages, idempotency_key)
         return await self._record(append, self._note("ingest", scope, thread=append.thread, messages=len(messages)))
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from uuid_utils import uuid7
 
-from . import telemetry
+from . import crash, telemetry
 from .backends.folder.owner import Ownership
 from .engine import LocalEngine
 from .errors import MissingExtra, ModelUnavailable, SettingsError
@@ -23,6 +23,7 @@ from .work.follow import Followers
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+    from contextlib import AbstractAsyncContextManager
 
     from .backends.folder.owner import OwnerCard
     from .client import RemoteEngine
@@ -72,8 +73,12 @@ async def open_folder(
     clock: Clock = now,
     ids: Ids = new_id,
     will_serve: bool = False,
+    vfs: str | None = None,
 ) -> Opened:
-    """Own a folder and open the store in it. Raises ``FolderInUse`` if another process owns it."""
+    """Own a folder and open the store in it. Raises ``FolderInUse`` if another process owns it.
+
+    ``vfs`` names what stands between SQLite and the disk, where a proof has put something there.
+    """
     from .backends.folder.index import FolderIndex
     from .backends.folder.owner import Ownership
     from .backends.sql.sqlite import SqliteExecutor
@@ -83,7 +88,8 @@ async def open_folder(
     settings = settings or load_settings()
     ownership = Ownership.take(folder, will_serve=will_serve)
     try:
-        executor = SqliteExecutor(folder / "memory.db", synchronous=settings.text("database.synchronous"))
+        crash.point("open.owned")
+        executor = SqliteExecutor(folder / "memory.db", synchronous=settings.text("database.synchronous"), vfs=vfs)
         storage = await SqlStorage.open(executor)
         index = FolderIndex(folder / "index.db")
     except BaseException:
@@ -134,6 +140,14 @@ async def open_reference(settings: Settings | None = None, *, clock: Clock = now
     return Opened(await _assemble(storage, index, settings or load_settings(), clock, ids))
 
 
+def scratch_database(url: str) -> AbstractAsyncContextManager[str]:
+    """A fresh database on the server that ``url`` names, as a URL, which is removed afterwards."""
+    _require("asyncpg", "postgres", "storage on PostgreSQL")
+    from .backends.sql.scratch import scratch_database
+
+    return scratch_database(server_url(url))
+
+
 def is_server(url: str) -> bool:
     """Whether a URL names a database server."""
     return url.partition("://")[0].partition("+")[0] in ("postgresql", "postgres")
@@ -177,13 +191,16 @@ async def _assemble(
     telemetry.log("opened", storage=storage.description, missing=list(parts.missing))
 
     async def close() -> None:
-        await followers.stop()
-        for embedder in embedders:
-            await embedder.close()
-        await index.close()
-        await storage.close()
-        if let_go is not None:
-            let_go()
+        try:
+            await followers.stop()
+            crash.point("close.middle")
+            for embedder in embedders:
+                await embedder.close()
+            await index.close()
+            await storage.close()
+        finally:
+            if let_go is not None:
+                let_go()
 
     return LocalEngine(parts, LOCAL, Gatekeeper(storage.api_keys, settings.maybe("server.api_key")), close)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import typer.main
 
-from rememberd import errors
+from rememberd import crash, errors
 from rememberd.cli.exits import exit_code
 from rememberd.cli.table import COMMANDS, app_for
 from rememberd.model import KINDS
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 REFERENCE = ROOT / "docs" / "reference"
 OPENAPI = REFERENCE / "openapi.json"
+FAULTS = REFERENCE / "faults.json"
 
 
 def settings() -> str:
@@ -92,6 +93,22 @@ def command_names() -> list[str]:
     ]
 
 
+def faults() -> str:
+    """What ``make faults`` wrote down when it was last run."""
+    rows = []
+    for fault, told in json.loads(FAULTS.read_text(encoding="utf-8")).items():
+        lost = f"{told['lost']:,} of {told['acknowledged']:,}"
+        if told["control"]:
+            lost = f"in {told['lost_in']} of {told['tries']} tries, as it has to be"
+        ready_again = "" if told["ready_again"] is None else f"≤ {max(told['ready_again'], 0.05):.1f} s"
+        rows.append((fault, f"{told['tries']:,}", lost, str(told["duplicated"]), ready_again))
+    return _table(("fault", "tries", "lost", "duplicated", "ready again"), rows)
+
+
+def crash_points() -> str:
+    return _table(("crash point", "is passed when"), [(f"`{name}`", about) for name, about in crash.POINTS.items()])
+
+
 def openapi() -> str:
     app = create_app(cast("ServedEngine", None), gate=Gate(keyless=True))
     return json.dumps(app.openapi(), indent=2, ensure_ascii=False) + "\n"
@@ -102,6 +119,8 @@ PAGES: dict[str, Callable[[], str]] = {
     "errors": error_table,
     "kinds": kinds,
     "commands": commands,
+    "faults": faults,
+    "crash_points": crash_points,
 }
 
 

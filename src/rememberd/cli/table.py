@@ -22,6 +22,7 @@ COMMANDS = {
     "stats": "Count what is stored.",
     "rebuild": "Make a view again from storage.",
     "doctor": "Check everything; each symptom has its cure.",
+    "prove": "Make faults, and show that nothing is lost.",
     "models": "Fetch, list and verify the models.",
     "keys": "Add, list and revoke API keys.",
     "version": "Print the version.",

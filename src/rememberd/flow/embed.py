@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rememberd import crash
 from rememberd.language.searchable import spoken
 from rememberd.ports.feed import Advance
 from rememberd.ports.vectors import PutVectors, Vector
@@ -30,6 +31,7 @@ async def embed_next(storage: Storage, embedders: Sequence[Embedder], batch: int
     changes = await storage.feed.read(await storage.feed.reached(FOLLOWER), batch)
     if changes:
         vectors = await _vectors(storage, embedders, changes)
+        crash.point("embed.middle")
         await storage.write(Advance(FOLLOWER, changes[-1].position), PutVectors(vectors=tuple(vectors)))
     return len(changes)
 

@@ -16,6 +16,7 @@ import apsw
 import msgspec
 import numpy as np
 
+from rememberd import crash
 from rememberd.errors import StorageUnavailable
 from rememberd.language.weigh import rarity
 from rememberd.ports.candidates import Candidates, Proposals
@@ -85,6 +86,7 @@ class FolderIndex:
                         self._shelves.remove(*gone)
                     for tenant, number, held in _add(connection, documents):
                         self._shelves.add(tenant, number, held)
+                    crash.point("index.middle")
                     connection.execute("UPDATE state SET watermark = max(watermark, ?)", [upto])
             except apsw.Error:
                 self._shelves.clear()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 from sqlalchemy import func, insert, select, union_all
 
+from rememberd import crash
 from rememberd.errors import RememberdError
 
 from . import schema
@@ -103,7 +104,9 @@ async def commit_group(begin: Callable[[], Awaitable[Transaction]], group: Seque
         except BaseException:
             await transaction.rollback()
             raise
+    crash.point("commit.middle")
     await transaction.commit()
+    crash.point("commit.done")
 
 
 def settle(works: Sequence[Work], failure: BaseException | None = None) -> None:
