@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from . import crash
 from .errors import SettingsError
 from .model import Policy, SettingValue, WindowRule
 
@@ -203,7 +204,7 @@ def _flat(tree: Mapping[str, Any], origin: str, prefix: str = "") -> dict[str, A
 
 
 def _from_variables(variables: Mapping[str, str], origin: str) -> dict[str, str]:
-    known = {variable for setting in TABLE.values() for variable in setting.variables} | {_CONFIG}
+    known = {variable for setting in TABLE.values() for variable in setting.variables} | {_CONFIG, crash.VARIABLE}
     for variable in variables:
         if variable.startswith(_PREFIX) and variable not in known:
             close = difflib.get_close_matches(variable, known, n=1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import aclosing
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from rememberd.flow.check import Faults, check_page, check_query
@@ -12,13 +14,14 @@ from rememberd.guard.audit import note_of
 from rememberd.model import Page, Scope
 from rememberd.ports.api_keys import AddApiKey, RevokeApiKey
 
+from .backup import keep
 from .doctor import examine
 from .rebuild import rebuild_index, rebuild_windows
 from .settle import settle
 from .stats import read_stats
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
+    from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 
     from rememberd.model import (
         Actor,
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
         Stats,
     )
     from rememberd.ports.audit import Note
+    from rememberd.ports.backups import Piece
     from rememberd.ports.parts import Parts
 
     Recall = Callable[[Scope, Query], Awaitable[Context]]
@@ -76,6 +80,16 @@ class LocalOperations:
         await self._parts.storage.write(self._note("rebuild", view=view))
         async for progress in rebuild_index(self._parts) if view == "index" else rebuild_windows(self._parts):
             yield progress
+
+    def backup(self, file: Path | str) -> AsyncIterator[Progress]:
+        return keep(self.backup_pieces(), Path(file))
+
+    async def backup_pieces(self) -> AsyncGenerator[Piece, None]:
+        permit_operator(self._actor)
+        await self._parts.storage.write(self._note("backup"))
+        async with aclosing(self._parts.backups.pieces()) as pieces:
+            async for piece in pieces:
+                yield piece
 
     async def audit(self, tenant: str | None = None, *, after: str | None = None, limit: int = 50) -> Page[AuditEntry]:
         permit_operator(self._actor)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from rememberd.language.tokens import Counter, estimate
 from rememberd.model import Hit, Policy, Query, Scope, SettingValue
 
+from .backups import Backups
 from .index import Index
 from .models import Embedder
 from .storage import Storage
@@ -54,6 +55,7 @@ class Parts:
     windows: Windows
     index: Index
     recall: Recaller
+    backups: Backups
     clock: Clock
     ids: Ids
     embedders: Sequence[Embedder] = ()
