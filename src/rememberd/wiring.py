@@ -13,10 +13,11 @@ from uuid_utils import uuid7
 from . import telemetry
 from .backends.folder.owner import Ownership
 from .engine import LocalEngine
-from .errors import MissingExtra, ModelUnavailable, SettingsError
+from .errors import MissingExtra, ModelUnavailable, SettingsError, disk_failure
 from .guard.gatekeeper import Gatekeeper
 from .language.tokens import estimate
 from .model import Actor
+from .operate.backup import keep
 from .ports.parts import Parts
 from .settings import Settings, load_settings
 from .work.follow import Followers
@@ -81,7 +82,8 @@ async def open_folder(
     from .backends.folder.index import FolderIndex
     from .backends.folder.owner import Ownership
     from .backends.folder.restore import refuse_half_restored
-    from .backends.sql.copy import copy_database
+    from .backends.sql.copy import copy_database, format_of
+    from .backends.sql.migrate import migrations
     from .backends.sql.sqlite import SqliteExecutor
     from .backends.sql.storage import SqlStorage
 
@@ -91,6 +93,8 @@ async def open_folder(
     ownership = Ownership.take(folder, will_serve=will_serve)
     try:
         backups = FolderBackups(folder, copy_database, clock)
+        if 0 < (old := format_of(folder / DATABASE)) < len(migrations()):
+            await _back_up_before_migration(backups, folder, old, clock)
         executor = SqliteExecutor(folder / DATABASE, synchronous=settings.text("database.synchronous"))
         storage = await SqlStorage.open(executor)
         index = FolderIndex(folder / "index.db")
@@ -98,6 +102,20 @@ async def open_folder(
         ownership.release()
         raise
     return Opened(await _assemble(storage, index, backups, settings, clock, ids, ownership.release), ownership)
+
+
+async def _back_up_before_migration(backups: Backups, folder: Path, old: int, clock: Clock) -> None:
+    """One that is there already is whole: the migration after it was interrupted."""
+    kept = folder / "backups"
+    try:
+        kept.mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise disk_failure(error, f"{kept}, for the backup before a migration, cannot be made") from error
+    file = kept / f"format-{old}-{clock():%Y%m%dT%H%M%S}.zip"
+    if not file.exists():
+        async for _ in keep(backups.pieces(), file):
+            pass
+    telemetry.log("backed_up_before_migration", format=old, file=str(file))
 
 
 def restore_folder(

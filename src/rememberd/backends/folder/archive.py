@@ -64,7 +64,7 @@ def pack(
                     entry.write(chunk)
                     yield sink.taken(), len(chunk)
             packed.append(ArchivedFile(name=name, size=size, sha256=digest.hexdigest()))
-        archive.writestr(_MANIFEST, msgspec.json.format(msgspec.json.encode(manifest(tuple(packed)))))
+        archive.writestr(zipfile.ZipInfo(_MANIFEST), msgspec.json.format(msgspec.json.encode(manifest(tuple(packed)))))
     yield sink.taken() + sink.seal(), 0
 
 

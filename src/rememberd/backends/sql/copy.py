@@ -18,6 +18,21 @@ if TYPE_CHECKING:
 _STEP = 256  # pages
 
 
+def format_of(database: Path) -> int:
+    """The number of the last migration that a database has seen; 0 if there is no database, or nothing in it."""
+    if not database.exists():
+        return 0
+    connection = connect(database, synchronous="FULL", read_only=True)
+    try:
+        if not connection.table_exists("main", "migrations"):
+            return 0
+        return int(connection.execute("SELECT coalesce(max(number), 0) FROM migrations").get)
+    except apsw.Error as error:
+        raise translate(error) from error
+    finally:
+        connection.close()
+
+
 def copy_database(source: Path, target: Path) -> Iterator[Progress]:
     """Copy what is committed when it begins, step by step; progress is counted in bytes.
 
@@ -28,7 +43,7 @@ def copy_database(source: Path, target: Path) -> Iterator[Progress]:
         writing = apsw.Connection(str(target))
         try:
             writing.execute("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF")
-            reading.execute("BEGIN; SELECT position FROM feed_head")
+            reading.execute("BEGIN; SELECT count(*) FROM sqlite_schema")
             size = reading.pragma("page_size")
             with writing.backup("main", reading, "main") as copying:
                 while not copying.done:
