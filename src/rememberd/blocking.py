@@ -174,8 +174,8 @@ class BlockingOperations:
         self._operate = memory.operate
         self._portal = portal
 
-    def rebuild(self, view: Any = "index") -> Iterator[Progress]:
-        return self._steps(self._operate.rebuild(view))
+    def rebuild(self, view: Any = "index", *, verify: bool = False) -> Iterator[Progress]:
+        return self._steps(self._operate.rebuild(view, verify=verify))
 
     def backup(self, file: Path | str) -> Iterator[Progress]:
         return self._steps(self._operate.backup(file))

@@ -120,7 +120,9 @@ class Operations(Protocol):
 
     async def settle(self, timeout: float = 30.0) -> Settled: ...
 
-    def rebuild(self, view: View = "index") -> AsyncIterator[Progress]: ...
+    def rebuild(self, view: View = "index", *, verify: bool = False) -> AsyncIterator[Progress]:
+        """Make a view again from storage; with ``verify``, compare it with the old one before that goes."""
+        ...
 
     def backup(self, file: Path | str) -> AsyncIterator[Progress]:
         """Write everything acknowledged before to a new file."""

@@ -53,8 +53,8 @@ class RemoteOperations:
         body = {"timeout": timeout}
         return _settled(await self._server.post("/v1/settle", body, repeatable=True, timeout=timeout + _GRACE))
 
-    async def rebuild(self, view: View = "index") -> AsyncIterator[Progress]:
-        async with self._server.lines("/v1/ops/rebuild", {"view": view}) as lines:
+    async def rebuild(self, view: View = "index", *, verify: bool = False) -> AsyncIterator[Progress]:
+        async with self._server.lines("/v1/ops/rebuild", {"view": view, "verify": verify}) as lines:
             async for line in lines:
                 yield _progress(line)
 

@@ -164,8 +164,8 @@ class SharedOperations:
     async def settle(self, timeout: float = 30.0) -> Settled:
         return await self._owner.ask(lambda engine: engine.operate.settle(timeout))
 
-    async def rebuild(self, view: View = "index") -> AsyncIterator[Progress]:
-        async for progress in (await self._owner.alive()).operate.rebuild(view):
+    async def rebuild(self, view: View = "index", *, verify: bool = False) -> AsyncIterator[Progress]:
+        async for progress in (await self._owner.alive()).operate.rebuild(view, verify=verify):
             yield progress
 
     async def backup(self, file: Path | str) -> AsyncIterator[Progress]:

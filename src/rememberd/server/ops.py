@@ -51,7 +51,8 @@ async def stats(call: Call, asked: Annotated[StatsAsked, Query()]) -> Response:
 @router.post("/rebuild", response_class=StreamingResponse, responses=_PROGRESS)
 async def rebuild(call: Call, body: RebuildBody | None = None) -> Response:
     """Make a view again from storage. A line is a progress; a failure on the way is a last line, a problem."""
-    steps = call.engine.operate.rebuild((body or RebuildBody()).view)
+    asked = body or RebuildBody()
+    steps = call.engine.operate.rebuild(asked.view, verify=asked.verify)
     first = await anext(steps, None)
     return StreamingResponse(_lines(first, steps, call.scope["request_id"]), media_type=_NDJSON)
 
