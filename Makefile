@@ -9,7 +9,8 @@ export PYTHONDONTWRITEBYTECODE :=
 export UV_PROJECT_ENVIRONMENT := $(VENV)
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test check lint types imports format reference bench faults mutants requirements wheel clean
+.PHONY: help serve test check lint types imports format reference bench bench-rebuild faults mutants requirements \
+	wheel clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -52,6 +53,9 @@ faults: $(VENV)/.dev ## kills, deaths, power cuts, dropped replies by the hundre
 
 mutants: $(VENV)/.dev ## seed defects into copies of the code, and see the tests that are named for each go red
 	$(BIN)/python -m tests.mutants.run $(ARGS)
+
+bench-rebuild: $(VENV)/.dev ## delete the index of 100,000 messages, rebuild it, compare it
+	$(BIN)/python -m bench.rebuild
 
 wheel: $(VENV)/.dev ## build the wheel into dist/
 	$(UV) build --wheel --out-dir dist

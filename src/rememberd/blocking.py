@@ -12,7 +12,7 @@ from .connect import connect as connect_async
 from .memory import Handle, Memory, TurnHandle
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterator
+    from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
     from pathlib import Path
     from types import TracebackType
 
@@ -168,16 +168,17 @@ class BlockingMemory:
 
 
 class BlockingOperations:
-    """The operator's verbs, waited for; ``rebuild`` gives an iterator of its progress."""
+    """The operator's verbs, waited for; ``rebuild`` and ``backup`` give an iterator of their progress."""
 
     def __init__(self, memory: Memory, portal: Portal) -> None:
         self._operate = memory.operate
         self._portal = portal
 
-    def rebuild(self, view: Any = "index") -> Iterator[Progress]:
-        steps = self._operate.rebuild(view)
-        while (progress := self._portal.wait(_next(steps))) is not None:
-            yield progress
+    def rebuild(self, view: Any = "index", *, verify: bool = False) -> Iterator[Progress]:
+        return self._steps(self._operate.rebuild(view, verify=verify))
+
+    def backup(self, file: Path | str) -> Iterator[Progress]:
+        return self._steps(self._operate.backup(file))
 
     def __getattr__(self, verb: str) -> Callable[..., Any]:
         call = getattr(self._operate, verb)
@@ -187,6 +188,10 @@ class BlockingOperations:
             return self._portal.wait(call(*args, **kwargs))
 
         return wait
+
+    def _steps(self, steps: AsyncIterator[Progress]) -> Iterator[Progress]:
+        while (progress := self._portal.wait(_next(steps))) is not None:
+            yield progress
 
 
 async def _next(steps: Any) -> Progress | None:

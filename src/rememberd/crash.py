@@ -25,6 +25,9 @@ POINTS = {
     "embed.middle": "vectors are made, not stored",
     "index.middle": "documents are applied, the watermark is not",
     "close.middle": "the followers have stopped, the store is still open",
+    "backup.middle": "the storage is copied, the archive is not sealed",
+    "migration.middle": "a migration is carried out, not committed",
+    "rebuild.middle": "a part of the new view is made, the old one is still in use",
 }
 
 

@@ -33,7 +33,8 @@ from .ports.holdings import Put
 from .ports.records import Append, BeginTurn, EndTurn
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+    from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+    from pathlib import Path
 
     from .guard.gatekeeper import Gatekeeper
     from .model import (
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
         WindowRule,
     )
     from .ports.audit import Note
+    from .ports.backups import Piece
     from .ports.parts import Parts
     from .ports.storage import Write
 
@@ -118,7 +120,17 @@ class Operations(Protocol):
 
     async def settle(self, timeout: float = 30.0) -> Settled: ...
 
-    def rebuild(self, view: View = "index") -> AsyncIterator[Progress]: ...
+    def rebuild(self, view: View = "index", *, verify: bool = False) -> AsyncIterator[Progress]:
+        """Make a view again from storage; with ``verify``, compare it with the old one before that goes."""
+        ...
+
+    def backup(self, file: Path | str) -> AsyncIterator[Progress]:
+        """Write everything acknowledged before to a new file."""
+        ...
+
+    def backup_pieces(self) -> AsyncGenerator[Piece, None]:
+        """The same as bytes, for whoever keeps them elsewhere."""
+        ...
 
     async def audit(
         self, tenant: str | None = None, *, after: str | None = None, limit: int = 50

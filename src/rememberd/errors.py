@@ -15,6 +15,7 @@
     │   ├── StorageFull         the disk or quota is exhausted                        507
     │   ├── ServerUnreachable   the remote rememberd does not answer
     │   └── ModelUnavailable    a model is not there, is damaged, or does not answer
+    ├── Unsupported             this store cannot do it; the error names what can         501
     ├── FolderInUse             another process owns the folder and does not serve
     ├── DamagedStore            what is on disk is not what was written
     ├── SettingsError           a setting is unknown, malformed or contradictory
@@ -25,6 +26,7 @@ The HTTP status is given for orientation; the mapping itself lives in ``server/p
 
 from __future__ import annotations
 
+import errno
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -108,12 +110,23 @@ class StorageFull(Unavailable):
     code = "storage_full"
 
 
+def disk_failure(error: OSError, doing: str) -> Unavailable:
+    """What the operating system says of a file, as an error of ours."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return StorageFull(f"{doing}: there is no room left; free some space and try again")
+    return StorageUnavailable(f"{doing}: {error.strerror or error}")
+
+
 class ServerUnreachable(Unavailable):
     code = "server_unreachable"
 
 
 class ModelUnavailable(Unavailable):
     code = "model_unavailable"
+
+
+class Unsupported(RememberdError):
+    code = "unsupported"
 
 
 class FolderInUse(RememberdError):

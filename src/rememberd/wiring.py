@@ -13,22 +13,26 @@ from uuid_utils import uuid7
 from . import crash, telemetry
 from .backends.folder.owner import Ownership
 from .engine import LocalEngine
-from .errors import MissingExtra, ModelUnavailable, SettingsError
+from .errors import MissingExtra, ModelUnavailable, SettingsError, disk_failure
 from .guard.gatekeeper import Gatekeeper
 from .language.tokens import estimate
 from .model import Actor
+from .operate.backup import keep
 from .ports.parts import Parts
 from .settings import Settings, load_settings
 from .work.follow import Followers
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import AsyncGenerator, Awaitable, Callable
     from contextlib import AbstractAsyncContextManager
 
     from .backends.folder.owner import OwnerCard
+    from .backends.folder.restore import Restored
     from .client import RemoteEngine
     from .engine import Engine
     from .language.tokens import Counter
+    from .model import Progress
+    from .ports.backups import Backups
     from .ports.index import Index
     from .ports.models import Embedder
     from .ports.storage import Storage
@@ -79,28 +83,60 @@ async def open_folder(
 
     ``vfs`` names what stands between SQLite and the disk, where a proof has put something there.
     """
+    from .backends.folder.backup import DATABASE, FolderBackups
     from .backends.folder.index import FolderIndex
     from .backends.folder.owner import Ownership
+    from .backends.folder.restore import refuse_half_restored
+    from .backends.sql.copy import copy_database, format_of
+    from .backends.sql.migrate import migrations
     from .backends.sql.sqlite import SqliteExecutor
     from .backends.sql.storage import SqlStorage
 
     folder = Path(folder)
     settings = settings or load_settings()
+    refuse_half_restored(folder)
     ownership = Ownership.take(folder, will_serve=will_serve)
     try:
         crash.point("open.owned")
-        executor = SqliteExecutor(folder / "memory.db", synchronous=settings.text("database.synchronous"), vfs=vfs)
+        backups = FolderBackups(folder, copy_database, clock)
+        if 0 < (old := format_of(folder / DATABASE)) < len(migrations()):
+            await _back_up_before_migration(backups, folder, old, clock)
+        executor = SqliteExecutor(folder / DATABASE, synchronous=settings.text("database.synchronous"), vfs=vfs)
         storage = await SqlStorage.open(executor)
         index = FolderIndex(folder / "index.db")
     except BaseException:
         ownership.release()
         raise
-    return Opened(await _assemble(storage, index, settings, clock, ids, ownership.release), ownership)
+    return Opened(await _assemble(storage, index, backups, settings, clock, ids, ownership.release), ownership)
+
+
+async def _back_up_before_migration(backups: Backups, folder: Path, old: int, clock: Clock) -> None:
+    """One that is there already is whole: the migration after it was interrupted."""
+    kept = folder / "backups"
+    try:
+        kept.mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise disk_failure(error, f"{kept}, for the backup before a migration, cannot be made") from error
+    file = kept / f"format-{old}-{clock():%Y%m%dT%H%M%S}.zip"
+    if not file.exists():
+        async for _ in keep(backups.pieces(), file):
+            pass
+    telemetry.log("backed_up_before_migration", format=old, file=str(file))
+
+
+def restore_folder(
+    file: Path, folder: Path | str, *, replace: bool = False, clock: Clock = now
+) -> AsyncGenerator[Progress | Restored, None]:
+    """Make a folder what it was when a backup was made; the last answer says where everything is."""
+    from .backends.folder.restore import restore
+
+    return restore(file, Path(folder), clock, replace=replace)
 
 
 async def open_server(url: str, settings: Settings | None = None, *, clock: Clock = now, ids: Ids = new_id) -> Opened:
     """Open the store on a database server; its index is kept in this process and follows the server's feed."""
     from .backends.folder.index import FolderIndex
+    from .backends.reference.backups import NoBackups
 
     _require("asyncpg", "postgres", "storage on PostgreSQL")
     from .backends.sql.server import ServerExecutor
@@ -114,7 +150,8 @@ async def open_server(url: str, settings: Settings | None = None, *, clock: Cloc
         timeout=settings.number("database.timeout"),
     )
     storage = await SqlStorage.open(executor)
-    return Opened(await _assemble(storage, FolderIndex(None), settings, clock, ids))
+    backups = NoBackups("a store on PostgreSQL is backed up with PostgreSQL's own tools: pg_dump, and psql to restore")
+    return Opened(await _assemble(storage, FolderIndex(None), backups, settings, clock, ids))
 
 
 def open_remote(url: str, api_key: str | None = None) -> RemoteEngine:
@@ -133,11 +170,13 @@ def share(engine: Engine, open_again: Callable[[], Awaitable[Engine]]) -> Engine
 
 async def open_reference(settings: Settings | None = None, *, clock: Clock = now, ids: Ids = new_id) -> Opened:
     """Open a store that lives in this process and is gone with it."""
+    from .backends.reference.backups import NoBackups
     from .backends.reference.place import ReferencePlace
 
     place = ReferencePlace()
     storage, index = await place.open_storage(), await place.open_index()
-    return Opened(await _assemble(storage, index, settings or load_settings(), clock, ids))
+    backups = NoBackups("a store that lives in this process is not backed up; keep it in a folder")
+    return Opened(await _assemble(storage, index, backups, settings or load_settings(), clock, ids))
 
 
 def scratch_database(url: str) -> AbstractAsyncContextManager[str]:
@@ -163,6 +202,7 @@ def server_url(url: str) -> str:
 async def _assemble(
     storage: Storage,
     index: Index,
+    backups: Backups,
     settings: Settings,
     clock: Clock,
     ids: Ids,
@@ -177,6 +217,7 @@ async def _assemble(
         storage=storage,
         windows=_windows(storage),
         index=index,
+        backups=backups,
         recall=Recall(storage=storage, index=index, embedders=embedders, count_tokens=count_tokens),
         clock=clock,
         ids=ids,

@@ -29,7 +29,7 @@ async def stats(
         "spool": f"{counts.spool:,}",
         "index": f"{counts.index.applied:,} of {counts.index.head:,} changes applied",
         "tokens": f"{counts.tokens.raw:,} raw, {counts.tokens.condensed:,} condensed, {counts.tokens.saved:,} saved",
-    }
+    } | {work: f"{progress.done:,} of {progress.total:,}" for work, progress in counts.under_way.items()}
     shape = table("", "the whole store" if tenant is None else f"tenant {tenant}")
     for name, value in counted.items():
         shape.add_row(name, value)

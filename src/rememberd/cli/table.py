@@ -21,6 +21,8 @@ COMMANDS = {
     "memories": "List, add, get, revise and delete memory items.",
     "stats": "Count what is stored.",
     "rebuild": "Make a view again from storage.",
+    "backup": "Write everything to one archive.",
+    "restore": "Make a folder again from an archive.",
     "doctor": "Check everything; each symptom has its cure.",
     "prove": "Make faults, and show that nothing is lost.",
     "models": "Fetch, list and verify the models.",

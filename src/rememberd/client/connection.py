@@ -69,6 +69,17 @@ class Connection:
     @asynccontextmanager
     async def lines(self, path: str, body: Mapping[str, Any]) -> AsyncIterator[AsyncIterator[str]]:
         """The lines of a long answer, as they come."""
+        async with self._long(path, body) as response:
+            yield response.aiter_lines()
+
+    @asynccontextmanager
+    async def chunks(self, path: str, body: Mapping[str, Any]) -> AsyncIterator[AsyncIterator[bytes]]:
+        """The bytes of a long answer, as they come."""
+        async with self._long(path, body) as response:
+            yield response.aiter_bytes()
+
+    @asynccontextmanager
+    async def _long(self, path: str, body: Mapping[str, Any]) -> AsyncIterator[httpx2.Response]:
         request = self._http.build_request(
             "POST", path, content=encode(body), headers=_JSON, timeout=httpx2.Timeout(None, connect=5.0)
         )
@@ -77,7 +88,7 @@ class Connection:
             try:
                 if not response.is_success:
                     raise error_of(response.status_code, await response.aread())
-                yield response.aiter_lines()
+                yield response
             finally:
                 await response.aclose()
         except httpx2.TransportError as failure:

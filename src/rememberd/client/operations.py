@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -9,13 +10,15 @@ import msgspec
 
 from rememberd.errors import NotFound, RememberdError
 from rememberd.model import ApiKey, AuditEntry, Diagnosis, Job, NewApiKey, Page, Progress, Settled, Stats
+from rememberd.operate.backup import keep
+from rememberd.ports.backups import Piece
 
 from .failures import error_of_problem
 from .sending import page_parameters, query_fields
 from .wire import Problem, QueryAnswer, ShownApiKey, context_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncGenerator, AsyncIterator
 
     from rememberd.engine import View
     from rememberd.model import Context, JobState, Query
@@ -50,10 +53,21 @@ class RemoteOperations:
         body = {"timeout": timeout}
         return _settled(await self._server.post("/v1/settle", body, repeatable=True, timeout=timeout + _GRACE))
 
-    async def rebuild(self, view: View = "index") -> AsyncIterator[Progress]:
-        async with self._server.lines("/v1/ops/rebuild", {"view": view}) as lines:
+    async def rebuild(self, view: View = "index", *, verify: bool = False) -> AsyncIterator[Progress]:
+        async with self._server.lines("/v1/ops/rebuild", {"view": view, "verify": verify}) as lines:
             async for line in lines:
                 yield _progress(line)
+
+    def backup(self, file: Path | str) -> AsyncIterator[Progress]:
+        return keep(self.backup_pieces(), Path(file))
+
+    async def backup_pieces(self) -> AsyncGenerator[Piece, None]:
+        """How much there is to come is not known here."""
+        done = 0
+        async with self._server.chunks("/v1/ops/backup", {}) as chunks:
+            async for chunk in chunks:
+                done += len(chunk)
+                yield Piece(chunk, Progress(done, 0))
 
     async def audit(self, tenant: str | None = None, *, after: str | None = None, limit: int = 50) -> Page[AuditEntry]:
         return _audit(await self._server.get("/v1/ops/audit", [*_tenant(tenant), *page_parameters(after, limit)]))

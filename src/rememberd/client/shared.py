@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from uuid_utils import uuid7
@@ -12,7 +13,8 @@ from rememberd.errors import ServerUnreachable
 from .remote import RemoteEngine
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+    from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+    from pathlib import Path
 
     from rememberd.engine import Engine, Operations, Order, View
     from rememberd.model import (
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
         Stats,
         Turn,
     )
+    from rememberd.ports.backups import Piece
 
 R = TypeVar("R")
 
@@ -161,9 +164,18 @@ class SharedOperations:
     async def settle(self, timeout: float = 30.0) -> Settled:
         return await self._owner.ask(lambda engine: engine.operate.settle(timeout))
 
-    async def rebuild(self, view: View = "index") -> AsyncIterator[Progress]:
-        async for progress in (await self._owner.alive()).operate.rebuild(view):
+    async def rebuild(self, view: View = "index", *, verify: bool = False) -> AsyncIterator[Progress]:
+        async for progress in (await self._owner.alive()).operate.rebuild(view, verify=verify):
             yield progress
+
+    async def backup(self, file: Path | str) -> AsyncIterator[Progress]:
+        async for progress in (await self._owner.alive()).operate.backup(file):
+            yield progress
+
+    async def backup_pieces(self) -> AsyncGenerator[Piece, None]:
+        async with aclosing((await self._owner.alive()).operate.backup_pieces()) as pieces:
+            async for piece in pieces:
+                yield piece
 
     async def audit(self, tenant: str | None = None, *, after: str | None = None, limit: int = 50) -> Page[AuditEntry]:
         return await self._owner.ask(lambda engine: engine.operate.audit(tenant, after=after, limit=limit))

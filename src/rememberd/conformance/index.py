@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rememberd.errors import Conflict
 from rememberd.model import Filters, Scope
 from rememberd.ports.candidates import Candidates, place_of
 from rememberd.ports.index import Gone, Search
@@ -303,6 +304,54 @@ async def clearing_forgets_everything(trial: IndexTrial) -> None:
     expect.equal(await _ids(trial, "tea"), [])
     await trial.index.apply([document(trial.tenant, "tea", id="again", vectors={"en": unit(1, 0, 0)})], 1)
     expect.equal(await _ids(trial, "tea"), ["again"])
+
+
+@index_promise
+async def a_successor_begins_empty_beside_the_index_and_takes_its_place(trial: IndexTrial) -> None:
+    await trial.index.apply([document(trial.tenant, "tea", id="old")], 4)
+    successor = await trial.index.successor()
+    await successor.clear()
+    await successor.apply([document(trial.tenant, "tea", id="new")], 4)
+    expect.equal(await _ids(trial, "tea"), ["old"])
+    digest = await successor.digest()
+    expect.equal(await trial.index.give_way(successor), True)
+    expect.equal((await _ids(trial, "tea"), await trial.index.digest()), (["new"], digest))
+    await trial.index.apply([document(trial.tenant, "tea", id="newer")], 5)
+    expect.equal((await trial.index.watermark(), sorted(await _ids(trial, "tea"))), (5, ["new", "newer"]))
+
+
+@index_promise
+async def a_successor_that_has_applied_less_does_not_take_the_place(trial: IndexTrial) -> None:
+    await trial.index.apply([document(trial.tenant, "tea", id="old")], 4)
+    successor = await trial.index.successor()
+    await successor.clear()
+    await successor.apply([document(trial.tenant, "tea", id="new")], 3)
+    expect.equal(await trial.index.give_way(successor), False)
+    expect.equal((await _ids(trial, "tea"), await trial.index.watermark()), (["old"], 4))
+    await successor.apply([], 6)
+    expect.equal(await trial.index.give_way(successor), True)
+    expect.equal((await _ids(trial, "tea"), await trial.index.watermark()), (["new"], 6))
+
+
+@index_promise
+async def there_is_one_successor_at_a_time(trial: IndexTrial) -> None:
+    successor = await trial.index.successor()
+    with expect.raising(Conflict):
+        await trial.index.successor()
+    await successor.close()
+    await (await trial.index.successor()).close()
+
+
+@index_promise
+async def what_takes_the_place_is_there_after_a_reopen_if_anything_is(trial: IndexTrial) -> None:
+    await trial.index.apply([document(trial.tenant, "tea", id="old")], 1)
+    successor = await trial.index.successor()
+    await successor.clear()
+    await successor.apply([document(trial.tenant, "tea", id="new")], 2)
+    await trial.index.give_way(successor)
+    await trial.reopen()
+    watermark, found = await trial.index.watermark(), await _ids(trial, "tea")
+    expect.true((watermark, found) in ((2, ["new"]), (0, [])), f"after a reopen there is {found} at {watermark}")
 
 
 @index_promise

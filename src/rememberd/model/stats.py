@@ -23,6 +23,15 @@ class TokenTotals:
 
 
 @dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a long piece of work has come. ``equal`` says whether a rebuilt view is as the old one was, if asked."""
+
+    done: int
+    total: int
+    equal: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ViewProgress:
     """How far the index has followed the feed; ``unembedded`` counts changes whose vectors are still owed."""
 
@@ -33,6 +42,8 @@ class ViewProgress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stats:
+    """``under_way`` is the long work that the process is doing for operators."""
+
     tenant: str | None
     messages: int
     memories: int
@@ -41,6 +52,7 @@ class Stats:
     tokens: TokenTotals = TokenTotals()
     index: ViewProgress = ViewProgress()
     storage: str = ""
+    under_way: dict[str, Progress] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +90,3 @@ class Diagnosis:
     @property
     def healthy(self) -> bool:
         return all(finding.state != "broken" for finding in self.findings)
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a long piece of work has come."""
-
-    done: int
-    total: int

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import aclosing, contextmanager
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from rememberd.errors import InvalidRequest
 from rememberd.flow.check import Faults, check_page, check_query
 from rememberd.flow.cursor import read_cursor, write_cursor
 from rememberd.guard.access import permit_operator
@@ -12,13 +16,14 @@ from rememberd.guard.audit import note_of
 from rememberd.model import Page, Scope
 from rememberd.ports.api_keys import AddApiKey, RevokeApiKey
 
+from .backup import keep
 from .doctor import examine
 from .rebuild import rebuild_index, rebuild_windows
 from .settle import settle
 from .stats import read_stats
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
+    from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
 
     from rememberd.model import (
         Actor,
@@ -35,6 +40,7 @@ if TYPE_CHECKING:
         Stats,
     )
     from rememberd.ports.audit import Note
+    from rememberd.ports.backups import Piece
     from rememberd.ports.parts import Parts
 
     Recall = Callable[[Scope, Query], Awaitable[Context]]
@@ -71,11 +77,31 @@ class LocalOperations:
         faults.raise_if_any()
         return await settle(self._parts, timeout)
 
-    async def rebuild(self, view: Literal["index", "window"] = "index") -> AsyncIterator[Progress]:
+    async def rebuild(
+        self, view: Literal["index", "window"] = "index", *, verify: bool = False
+    ) -> AsyncIterator[Progress]:
         permit_operator(self._actor)
+        if verify and view != "index":
+            raise InvalidRequest.because("/verify", "is for the index: a window is made again when it is next read")
         await self._parts.storage.write(self._note("rebuild", view=view))
-        async for progress in rebuild_index(self._parts) if view == "index" else rebuild_windows(self._parts):
-            yield progress
+        steps = rebuild_index(self._parts, verify=verify) if view == "index" else rebuild_windows(self._parts)
+        with self._under_way(f"rebuild {view}") as reached:
+            async with aclosing(steps):
+                async for progress in steps:
+                    reached(progress)
+                    yield progress
+
+    def backup(self, file: Path | str) -> AsyncIterator[Progress]:
+        return keep(self.backup_pieces(), Path(file))
+
+    async def backup_pieces(self) -> AsyncGenerator[Piece, None]:
+        permit_operator(self._actor)
+        await self._parts.storage.write(self._note("backup"))
+        with self._under_way("backup") as reached:
+            async with aclosing(self._parts.backups.pieces()) as pieces:
+                async for piece in pieces:
+                    reached(piece.progress)
+                    yield piece
 
     async def audit(self, tenant: str | None = None, *, after: str | None = None, limit: int = 50) -> Page[AuditEntry]:
         permit_operator(self._actor)
@@ -121,6 +147,14 @@ class LocalOperations:
         faults.raise_if_any()
         revoke = RevokeApiKey(api_key_id, self._parts.clock())
         return await self._parts.storage.write(revoke, self._note("api_key.revoke", api_key=api_key_id))
+
+    @contextmanager
+    def _under_way(self, work: str) -> Iterator[Callable[[Progress], None]]:
+        """Let ``stats`` tell how far a long piece of work has come."""
+        try:
+            yield partial(self._parts.under_way.__setitem__, work)
+        finally:
+            self._parts.under_way.pop(work, None)
 
     def _note(self, action: str, **detail: Any) -> Note:
         return note_of(self._parts.ids(), self._actor, action, Scope(WHOLE_STORE), self._parts.clock(), **detail)

@@ -26,4 +26,5 @@ async def read_stats(parts: Parts, tenant: str | None) -> Stats:
         tokens=TokenTotals(raw, condensed, max(0, raw - condensed)),
         index=ViewProgress(head=head, applied=await parts.index.watermark(), unembedded=head - embedded),
         storage=storage.description,
+        under_way=dict(parts.under_way),
     )

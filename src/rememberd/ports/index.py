@@ -100,4 +100,18 @@ class Index(Protocol):
         """A digest of everything held, equal for equal contents whatever the way they came."""
         ...
 
+    async def successor(self) -> Index:
+        """Another index beside this one, which may take its place: empty, or as it was when it was last closed.
+
+        Where an index outlives its process, so does its successor. Raises ``Conflict`` while one is open.
+        """
+        ...
+
+    async def give_way(self, successor: Index) -> bool:
+        """Hold from now on what the successor holds, which is closed by it.
+
+        False, and nothing changed, if the successor has applied less. A search sees all of one or all of the other.
+        """
+        ...
+
     async def close(self) -> None: ...

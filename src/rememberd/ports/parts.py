@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from rememberd.language.tokens import Counter, estimate
-from rememberd.model import Hit, Policy, Query, Scope, SettingValue
+from rememberd.model import Hit, Policy, Progress, Query, Scope, SettingValue
 
+from .backups import Backups
 from .index import Index
 from .models import Embedder
 from .storage import Storage
@@ -48,12 +49,16 @@ class Recaller(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """``missing`` names what recall has to do without: what that means and, after a semicolon, the cure."""
+    """``missing`` names what recall has to do without: what that means and, after a semicolon, the cure.
+
+    ``under_way`` is the long work being done for operators, and how far it has come.
+    """
 
     storage: Storage
     windows: Windows
     index: Index
     recall: Recaller
+    backups: Backups
     clock: Clock
     ids: Ids
     embedders: Sequence[Embedder] = ()
@@ -62,6 +67,7 @@ class Parts:
     count_tokens: Counter = estimate
     missing: Mapping[str, str] = field(default_factory=dict)
     settings: tuple[SettingValue, ...] = ()
+    under_way: dict[str, Progress] = field(default_factory=dict)
 
     @property
     def degraded(self) -> tuple[str, ...]:

@@ -230,6 +230,7 @@ class SettleBody(Body):
 class RebuildBody(Body):
     model_config = ConfigDict(json_schema_extra={"examples": [{"view": "index"}]})
     view: Literal["index", "window"] = "index"
+    verify: bool = Field(default=False, description="Compare the new index with the old one: the last line's `equal`.")
 
 
 class ApiKeyBody(Body):

@@ -15,18 +15,24 @@ from .answers import answer, whole_list
 from .asked import AuditAsked, JobsAsked, StatsAsked
 from .bodies import RebuildBody, TenantQueryBody
 from .call import Call
-from .problems import problem_of
+from .problems import documented, problem_of
 from .route import OperatorRoute
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from rememberd.ports.backups import Piece
 
 router = APIRouter(prefix="/v1/ops", tags=["operate"], route_class=OperatorRoute)
 
 _NDJSON = "application/x-ndjson"
+_ZIP = "application/zip"
 _PROGRESS: dict[int | str, dict[str, Any]] = {
     200: {"description": "How far the work has come, one line each.", "content": {_NDJSON: {}}}
+}
+_ARCHIVE: dict[int | str, dict[str, Any]] = {
+    200: {"description": "The archive.", "content": {_ZIP: {}}},
+    **documented(501, 507),
 }
 
 
@@ -45,9 +51,18 @@ async def stats(call: Call, asked: Annotated[StatsAsked, Query()]) -> Response:
 @router.post("/rebuild", response_class=StreamingResponse, responses=_PROGRESS)
 async def rebuild(call: Call, body: RebuildBody | None = None) -> Response:
     """Make a view again from storage. A line is a progress; a failure on the way is a last line, a problem."""
-    steps = call.engine.operate.rebuild((body or RebuildBody()).view)
+    asked = body or RebuildBody()
+    steps = call.engine.operate.rebuild(asked.view, verify=asked.verify)
     first = await anext(steps, None)
     return StreamingResponse(_lines(first, steps, call.scope["request_id"]), media_type=_NDJSON)
+
+
+@router.post("/backup", response_class=StreamingResponse, responses=_ARCHIVE)
+async def backup(call: Call) -> Response:
+    """Everything acknowledged before, as one archive for `rememberd restore`. One cut off lacks its seal."""
+    pieces = call.engine.operate.backup_pieces()
+    first = await _first_bytes(pieces)
+    return StreamingResponse(_bytes(first, pieces), media_type=_ZIP)
 
 
 @router.get("/audit", response_model=Page[AuditEntry])
@@ -77,3 +92,18 @@ async def _lines(first: Progress | None, rest: AsyncIterator[Progress], request_
             yield encode(progress) + b"\n"
     except RememberdError as failure:
         yield bytes(problem_of(failure, request_id).body) + b"\n"
+
+
+async def _first_bytes(pieces: AsyncIterator[Piece]) -> bytes:
+    """Wait for them: all that is likely to fail has failed by then, and can still be a problem of its own."""
+    async for piece in pieces:
+        if piece.data:
+            return piece.data
+    return b""
+
+
+async def _bytes(first: bytes, rest: AsyncIterator[Piece]) -> AsyncIterator[bytes]:
+    yield first
+    async for piece in rest:
+        if piece.data:
+            yield piece.data

@@ -20,6 +20,7 @@ from rememberd.errors import (
     StorageFull,
     TooLarge,
     Unavailable,
+    Unsupported,
 )
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ _STATUS: dict[type[RememberdError], int] = {
     Conflict: 409,
     StorageFull: 507,
     Unavailable: 503,
+    Unsupported: 501,
 }
 
 _TITLES = {
@@ -54,6 +56,7 @@ _TITLES = {
     415: "The body is not JSON",
     422: "The request is wrong",
     500: "Something broke on our side",
+    501: "This store cannot do that",
     503: "Try again later",
     507: "The storage is full",
 }

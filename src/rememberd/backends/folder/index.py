@@ -17,7 +17,7 @@ import msgspec
 import numpy as np
 
 from rememberd import crash
-from rememberd.errors import StorageUnavailable
+from rememberd.errors import Conflict, StorageUnavailable, disk_failure
 from rememberd.language.weigh import rarity
 from rememberd.ports.candidates import Candidates, Proposals
 from rememberd.ports.index import NEIGHBOURED, Document, Gone, Search
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rememberd.model.change import Noun
+    from rememberd.ports.index import Index
 
     from .view import Ranking
 
@@ -70,6 +71,7 @@ class FolderIndex:
         self._path = path
         self._connection: apsw.Connection | None = None
         self._shelves = Shelves()
+        self._successor: FolderIndex | None = None
         self._closed = False
 
     async def watermark(self) -> int:
@@ -113,6 +115,47 @@ class FolderIndex:
             return whole.hexdigest()
 
         return await self._run(digest)
+
+    async def successor(self) -> FolderIndex:
+        if self._successor is not None and not self._successor._closed:
+            raise Conflict("the index is being made again already")
+        self._successor = FolderIndex(None if self._path is None else self._path.with_name(f"next-{self._path.name}"))
+        return self._successor
+
+    async def give_way(self, successor: Index) -> bool:
+        assert isinstance(successor, FolderIndex)
+        reached = await successor.watermark()
+
+        def give_way(connection: apsw.Connection) -> bool:
+            if reached < _watermark(connection):
+                return False
+            self._connection = None
+            connection.close()
+            self._connection = successor._hand_over(self._path)
+            self._shelves.clear()
+            return True
+
+        if not await self._run(give_way):
+            return False
+        await successor.close()
+        return True
+
+    def _hand_over(self, path: Path | None) -> apsw.Connection | None:
+        """What was in memory as it is; a file takes its new name, and is opened again when it is needed."""
+        connection, self._connection = self._connection, None
+        if self._path is None or path is None:
+            return connection
+        assert connection is not None
+        if connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE) != (0, 0):
+            raise StorageUnavailable(f"somebody else has {self._path} open; end that, and rebuild again")
+        connection.close()
+        try:
+            for log in _logs(path):  # of the old file, if somebody else had it open
+                log.unlink(missing_ok=True)
+            self._path.replace(path)
+        except OSError as error:
+            raise disk_failure(error, f"{path} cannot be replaced") from error
+        return None
 
     async def close(self) -> None:
         if self._closed:
@@ -300,9 +343,13 @@ def _open(path: Path | None) -> apsw.Connection:
         return _connect(path)
     except (apsw.CorruptError, apsw.NotADBError):
         assert path is not None
-        for file in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
+        for file in (path, *_logs(path)):
             file.unlink(missing_ok=True)
         return _connect(path)
+
+
+def _logs(path: Path) -> tuple[Path, Path]:
+    return path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")
 
 
 def _connect(path: Path | None) -> apsw.Connection:

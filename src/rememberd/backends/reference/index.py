@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rememberd.errors import Conflict
 from rememberd.model.change import Noun
 from rememberd.ports.candidates import Candidate, Candidates, Proposals, place_of, vectors_of
 from rememberd.ports.index import NEIGHBOURED, Document, Gone, Search
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+
+    from rememberd.ports.index import Index
 
 Address = tuple[str, Noun, str]
 
@@ -23,6 +26,8 @@ class ReferenceIndex:
     def __init__(self) -> None:
         self._documents: dict[Address, Document] = {}
         self._watermark = 0
+        self._successor: ReferenceIndex | None = None
+        self._closed = False
 
     async def watermark(self) -> int:
         return self._watermark
@@ -59,8 +64,24 @@ class ReferenceIndex:
             whole.update(_canonical(self._documents[address]))
         return whole.hexdigest()
 
+    async def successor(self) -> ReferenceIndex:
+        if self._successor is None:
+            self._successor = ReferenceIndex()
+        elif not self._successor._closed:
+            raise Conflict("a successor of this index is being made already")
+        self._successor._closed = False
+        return self._successor
+
+    async def give_way(self, successor: Index) -> bool:
+        assert isinstance(successor, ReferenceIndex)
+        if successor._watermark < self._watermark:
+            return False
+        self._documents, self._watermark = successor._documents, successor._watermark
+        self._successor = None
+        return True
+
     async def close(self) -> None:
-        """Nothing to let go of."""
+        self._closed = True
 
 
 def _is_visible(document: Document, search: Search) -> bool:

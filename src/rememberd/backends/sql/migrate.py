@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from rememberd import crash
 from rememberd.errors import DamagedStore
 
 from .dialect import WORDS
@@ -69,6 +70,7 @@ def apply_migrations(dialect: str) -> Callable[[Callable[[str, Sequence[Any]], l
                 continue
             for statement in migration.statements(dialect):
                 execute(statement, ())
+            crash.point("migration.middle")
             execute(
                 "INSERT INTO migrations (number, name, checksum) VALUES (?, ?, ?)",
                 (migration.number, migration.name, migration.checksum),

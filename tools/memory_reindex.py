@@ -1,0 +1,13 @@
+"""``memory_reindex.py reindex --config FILE`` makes the index again: it is ``rememberd rebuild --config FILE``."""
+
+from __future__ import annotations
+
+import sys
+
+from rememberd.cli import main
+
+if __name__ == "__main__":
+    verb, *options = sys.argv[1:] or [""]
+    if verb != "reindex":
+        sys.exit("usage: memory_reindex.py reindex [--config FILE] [--data DIR] [--verify] [--json]")
+    sys.exit(main(["rebuild", *options]))
