@@ -17,6 +17,7 @@ from .model import Policy, SettingValue, WindowRule
 
 _PREFIX = "REMEMBERD_"
 _CONFIG = "REMEMBERD_CONFIG"
+_CRASH = "REMEMBERD_CRASH"  # no setting: see crash.py
 _DEFAULT_FILE = Path("config/memory.yaml")
 
 
@@ -203,7 +204,7 @@ def _flat(tree: Mapping[str, Any], origin: str, prefix: str = "") -> dict[str, A
 
 
 def _from_variables(variables: Mapping[str, str], origin: str) -> dict[str, str]:
-    known = {variable for setting in TABLE.values() for variable in setting.variables} | {_CONFIG}
+    known = {variable for setting in TABLE.values() for variable in setting.variables} | {_CONFIG, _CRASH}
     for variable in variables:
         if variable.startswith(_PREFIX) and variable not in known:
             close = difflib.get_close_matches(variable, known, n=1)
