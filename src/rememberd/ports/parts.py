@@ -11,6 +11,7 @@ from rememberd.model import Hit, Policy, Query, Scope, SettingValue
 
 from .index import Index
 from .models import Embedder
+from .spool import Spool
 from .storage import Storage
 from .surroundings import Clock, Ids
 from .windows import Windows
@@ -51,6 +52,7 @@ class Parts:
     """``missing`` names what recall has to do without: what that means and, after a semicolon, the cure."""
 
     storage: Storage
+    spool: Spool
     windows: Windows
     index: Index
     recall: Recaller

@@ -98,11 +98,6 @@ class Journal:
         self._files.sync_folder(self._folder)
         self.sizes.pop(number, None)
 
-    def adopt(self, path: Path) -> None:
-        """Take over a file of another journal, behind all of this one's. To be called before ``load``."""
-        taken = [int(each.stem) for each in self._folder.glob(f"*.{self._suffix}") if each.stem.isdigit()]
-        self._files.rename(path, self._path(max(taken, default=0) + 1))
-
     def close(self) -> None:
         self.rotate()
 

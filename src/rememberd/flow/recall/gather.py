@@ -70,7 +70,7 @@ async def gather(storage: Storage, index: Index, plan: Plan) -> Found:
     known = [candidate for candidate in proposed.found if (candidate.noun, candidate.id) not in tail]
     fresh = [evidence(thing, plan) for thing in things.values()]
     return Found(
-        candidates=_counted_together(replace(proposed, found=tuple(known)), fresh, plan),
+        candidates=counted_together(replace(proposed, found=tuple(known)), fresh, plan),
         things=things,
         degraded=degraded,
         unapplied=len(tail),
@@ -143,7 +143,7 @@ def _by_address(things: Iterable[Thing]) -> dict[tuple[Noun, str], Thing]:
     return {("message" if isinstance(thing, Message) else "memory", thing.id): thing for thing in things}
 
 
-def _counted_together(known: Candidates, fresh: Sequence[Candidate], plan: Plan) -> Candidates:
+def counted_together(known: Candidates, fresh: Sequence[Candidate], plan: Plan) -> Candidates:
     """What the index knows, and what it will know, with the statistics of both."""
     if not fresh:
         return known
@@ -163,4 +163,4 @@ def _counted_together(known: Candidates, fresh: Sequence[Candidate], plan: Plan)
 
 def _statistics(things: Iterable[Thing], plan: Plan) -> Candidates:
     """The statistics of things that no index counted."""
-    return _counted_together(Candidates(found=(), watermark=0), [evidence(thing, plan) for thing in things], plan)
+    return counted_together(Candidates(found=(), watermark=0), [evidence(thing, plan) for thing in things], plan)
