@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from . import telemetry
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
         ApiKey,
         AuditEntry,
         Diagnosis,
+        Failure,
+        FailureState,
         Filters,
         Job,
         JobState,
@@ -128,6 +131,16 @@ class Operations(Protocol):
 
     async def jobs(self, state: JobState | None = None, limit: int = 50) -> tuple[Job, ...]: ...
 
+    async def failures(
+        self, state: FailureState | None = None, *, after: str | None = None, limit: int = 50
+    ) -> Page[Failure]: ...
+
+    async def failure(self, failure_id: str) -> Failure: ...
+
+    async def replay_failures(self, failure_id: str | None = None) -> int: ...
+
+    async def discard_failure(self, failure_id: str) -> bool: ...
+
     async def doctor(self) -> Diagnosis: ...
 
     async def add_api_key(self, tenant: str | None, *, operator: bool = False) -> NewApiKey: ...
@@ -171,7 +184,8 @@ class LocalEngine:
 
     @property
     def operate(self) -> Operations:
-        return LocalOperations(self._parts, self._actor, lambda scope, query: self._recall(scope, query, everyone=True))
+        recall = partial(self._recall, everyone=True)
+        return LocalOperations(self._parts, self._spooler, self._actor, recall)
 
     async def ingest(self, scope: Scope, messages: Sequence[NewMessage], idempotency_key: str | None) -> Receipts:
         faults = self._faults(scope)

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+_TRIGGER = "CREATE TRIGGER poison BEFORE INSERT ON messages WHEN {} BEGIN SELECT json_extract('no json', '$.x'); END"
+
 #: Short pauses: a test has no time to wait.
 QUICK = {
     "failure_queue__first_pause": 0.02,
@@ -29,29 +31,32 @@ def quick_store(folder: Path, **settings: Any) -> Store:
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Another connection holds ``BEGIN EXCLUSIVE``."""
+def locked(folder: Path, poison: str | None = None) -> Iterator[None]:
+    """Another connection holds ``BEGIN EXCLUSIVE``; when it lets go, the storage refuses what ``poison`` says."""
     holder = apsw.Connection(str(folder / "memory.db"))
     holder.set_busy_timeout(5000)
     holder.execute("BEGIN EXCLUSIVE")
     try:
         yield
     finally:
-        holder.execute("ROLLBACK")
+        if poison is not None:
+            holder.execute(_TRIGGER.format(poison))
+        holder.execute("COMMIT")
         holder.close()
 
 
-@contextmanager
-def refusing(folder: Path, condition: str, sql: str = "json_extract('not json', '$.x')") -> Iterator[None]:
-    """The storage refuses the messages that meet a condition, and no others."""
+def poisoned(folder: Path, condition: str) -> None:
+    """From now on the storage refuses the messages that meet a condition, and no others."""
+    with locked(folder, condition):
+        pass
+
+
+def cured(folder: Path) -> None:
+    """The storage refuses nothing any more."""
     meddler = apsw.Connection(str(folder / "memory.db"))
     meddler.set_busy_timeout(5000)
-    meddler.execute(f"CREATE TRIGGER poison BEFORE INSERT ON messages WHEN {condition} BEGIN SELECT {sql}; END")
-    try:
-        yield
-    finally:
-        meddler.execute("DROP TRIGGER poison")
-        meddler.close()
+    meddler.execute("DROP TRIGGER poison")
+    meddler.close()
 
 
 def wait_until(store: Store, holds: Callable[[], bool], patience: float = 20.0) -> None:

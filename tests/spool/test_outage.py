@@ -9,13 +9,16 @@ import pytest
 from rememberd.errors import IdempotencyConflict, StorageUnavailable, ThreadTaken
 from rememberd.model import Query, Receipt
 
-from .outage import drained, locked, quick_store, refusing, wait_until
+from .outage import drained, locked, poisoned, quick_store, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from tests.conftest import Store
+
+
+POISON = "NEW.content = 'poison'"
 
 
 @pytest.fixture
@@ -32,6 +35,11 @@ def _contents(store: Store, user: str = "lin") -> list[str]:
 
 def _statuses(receipts: tuple[Receipt, ...]) -> list[tuple[str, int | None]]:
     return [(receipt.status, receipt.seq) for receipt in receipts]
+
+
+def _refusals(store: Store, call: str) -> int:
+    attempt = store.run(store.parts.spool.last_attempt(call))
+    return attempt.number if attempt else 0
 
 
 def test_messages_are_spooled_and_recorded_in_order_when_the_storage_is_back(store: Store) -> None:
@@ -174,22 +182,25 @@ def test_other_writes_are_refused_and_may_be_tried_again(store: Store) -> None:
     store.run(store.memory.of(user="lin").add("likes tea"))
 
 
-def test_threads_that_do_not_wait_go_to_the_storage_as_soon_as_it_is_back(store: Store) -> None:
-    with refusing(store.folder, "NEW.content = 'poison'"):
-        bad, good = store.memory.of(user="lin", thread="bad"), store.memory.of(user="lin", thread="good")
-        assert store.run(bad.ingest("poison")).receipts[0].status == "spooled"
-        wait_until(store, lambda: store.opened.engine._spooler.outage is None)
-        assert store.run(good.ingest("fine")).receipts[0].status == "recorded"
+def test_threads_that_do_not_wait_go_to_the_storage_as_soon_as_it_is_back(tmp_path: Path) -> None:
+    store = quick_store(tmp_path / "memory", failure_queue__first_pause=60, failure_queue__longest_pause=60)
+    poisoned(store.folder, POISON)
+    bad, good = store.memory.of(user="lin", thread="bad"), store.memory.of(user="lin", thread="good")
+    assert store.run(bad.ingest("poison")).receipts[0].status == "spooled"
+    [waiting] = store.opened.engine._spooler.due(10)
+    wait_until(store, lambda: _refusals(store, waiting) == 1)
+    assert store.run(good.ingest("fine")).receipts[0].status == "recorded"
+    assert store.run(bad.ingest("behind it")).receipts[0].status == "spooled"
+    store.close()
 
 
 def test_a_call_refused_too_often_becomes_a_dead_letter_and_its_thread_goes_on(store: Store) -> None:
     bad, good = store.memory.of(user="lin", thread="bad"), store.memory.of(user="lin", thread="good")
-    with locked(store.folder):
+    with locked(store.folder, POISON):
         for i in range(3):
             store.run(good.ingest(f"good {i}"))
             store.run(bad.ingest("poison" if i == 1 else f"bad {i}"))
-    with refusing(store.folder, "NEW.content = 'poison'"):
-        drained(store)
+    drained(store)
     assert [text for text in _contents(store) if text.startswith("good")] == ["good 0", "good 1", "good 2"]
     assert [text for text in _contents(store) if not text.startswith("good")] == ["bad 0", "bad 2"]
     [letter] = store.run(store.parts.spool.dead_letters())
@@ -198,14 +209,13 @@ def test_a_call_refused_too_often_becomes_a_dead_letter_and_its_thread_goes_on(s
 
 
 def test_attempts_are_counted_across_restarts(store: Store) -> None:
-    with locked(store.folder):
+    with locked(store.folder, POISON):
         store.run(store.memory.of(user="lin", thread="t").ingest("poison"))
         [waiting] = store.opened.engine._spooler.due(10)
-    with refusing(store.folder, "NEW.content = 'poison'"):
-        wait_until(store, lambda: store.run(store.parts.spool.attempts(waiting)) == 2)
-        store.reopen()
-        assert store.run(store.parts.spool.attempts(waiting)) >= 2
-        drained(store)
+    wait_until(store, lambda: _refusals(store, waiting) >= 2)
+    store.reopen()
+    assert _refusals(store, waiting) >= 2
+    drained(store)
     [letter] = store.run(store.parts.spool.dead_letters())
     assert letter.last.number == 5
 

@@ -74,14 +74,15 @@ async def a_removed_call_waits_no_longer(trial: SpoolTrial) -> None:
 
 
 @promise
-async def attempts_are_counted_until_the_call_is_gone(trial: SpoolTrial) -> None:
+async def the_last_attempt_is_known_until_the_call_is_gone(trial: SpoolTrial) -> None:
     one, two = await _added(trial, 2)
-    for number in (1, 2):
-        await trial.spool.note(Attempt(id=one.id, number=number, reason="r", detail="d", at=moment(number)))
+    refusals = [Attempt(id=one.id, number=i, reason="r", detail="为什么", at=moment(i)) for i in (1, 2)]
+    for refusal in refusals:
+        await trial.spool.note(refusal)
     await trial.reopen()
-    expect.equal([await trial.spool.attempts(call.id) for call in (one, two)], [2, 0])
+    expect.equal([await trial.spool.last_attempt(call.id) for call in (one, two)], [refusals[-1], None])
     await trial.spool.remove([one.id])
-    expect.equal(await trial.spool.attempts(one.id), 0)
+    expect.equal(await trial.spool.last_attempt(one.id), None)
 
 
 @promise
@@ -119,7 +120,7 @@ async def a_dead_letter_can_wait_again(trial: SpoolTrial) -> None:
     await trial.spool.discard([one.id])
     for _ in range(2):
         expect.equal(await _waiting(trial), [two, one])
-        expect.equal(await trial.spool.attempts(one.id), 0)
+        expect.equal(await trial.spool.last_attempt(one.id), None)
         await trial.reopen()
 
 

@@ -124,6 +124,10 @@ class Spooler:
         free = (each for each, known in self._calls.items() if (known.tenant, known.thread) not in held)
         return list(islice(free, limit))
 
+    def behind_id(self, last: str, limit: int) -> list[str]:
+        """The first waiting calls whose ids come behind ``last``."""
+        return sorted(call_id for call_id in self._calls if call_id > last)[:limit]
+
     async def done(self, ids: Sequence[str]) -> None:
         """The storage has these calls."""
         await self._spool.remove(ids)

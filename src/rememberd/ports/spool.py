@@ -105,8 +105,8 @@ class Spool(Protocol):
         """Remember that a waiting call was refused. A crash may cost this."""
         ...
 
-    async def attempts(self, call_id: str) -> int:
-        """How often a waiting call was refused."""
+    async def last_attempt(self, call_id: str) -> Attempt | None:
+        """The last refusal of a waiting call, if there was one."""
         ...
 
     async def bury(self, letter: DeadLetter) -> None:

@@ -135,9 +135,10 @@ class Drain:
     async def _refused(self, call: SpooledCall, failure: Exception) -> None:
         """Count the attempt; after the last the call is a dead letter."""
         spool = self._parts.spool
+        before = await spool.last_attempt(call.id)
         attempt = Attempt(
             id=call.id,
-            number=await spool.attempts(call.id) + 1,
+            number=before.number + 1 if before else 1,
             reason=_reason(failure),
             detail=failure.detail if isinstance(failure, RememberdError) else type(failure).__name__,
             at=self._parts.clock(),

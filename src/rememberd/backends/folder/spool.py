@@ -92,7 +92,7 @@ class FolderSpool:
         self._memory_limit = memory_limit
         self._waiting = _Shelf(Journal(files, folder, "spool", file_bytes))
         self._dead = _Shelf(Journal(files, folder, "dead", file_bytes))
-        self._attempts: dict[str, int] = {}
+        self._attempts: dict[str, Attempt] = {}
         self._held: dict[str, SpooledCall] = {}
         self._coming: list[tuple[SpooledCall, asyncio.Future[None]]] = []
         self._adding: asyncio.Task[None] | None = None
@@ -131,11 +131,11 @@ class FolderSpool:
         await self._on_disk(partial(self._remove, ids))
 
     async def note(self, attempt: Attempt) -> None:
-        self._attempts[attempt.id] = attempt.number
         await self._on_disk(partial(self._tell, self._waiting, _Line(attempt=attempt)))
+        self._attempts[attempt.id] = attempt
 
-    async def attempts(self, call_id: str) -> int:
-        return self._attempts.get(call_id, 0)
+    async def last_attempt(self, call_id: str) -> Attempt | None:
+        return self._attempts.get(call_id)
 
     async def bury(self, letter: DeadLetter) -> None:
         await self._on_disk(partial(self._bury, letter))
@@ -205,7 +205,7 @@ class FolderSpool:
             if line.call is not None:
                 self._wait(line.call, spot)
             elif line.attempt is not None:
-                self._attempts[line.attempt.id] = line.attempt.number
+                self._attempts[line.attempt.id] = line.attempt
             for call_id in line.gone:
                 self._let_go(call_id)
         for spot, line in self._dead.lines():

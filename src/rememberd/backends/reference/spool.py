@@ -16,7 +16,7 @@ class Kept:
 
     def __init__(self) -> None:
         self.waiting: dict[str, SpooledCall] = {}
-        self.attempts: dict[str, int] = {}
+        self.attempts: dict[str, Attempt] = {}
         self.dead: dict[str, DeadLetter] = {}
 
 
@@ -48,10 +48,10 @@ class ReferenceSpool:
             self._kept.attempts.pop(each, None)
 
     async def note(self, attempt: Attempt) -> None:
-        self._kept.attempts[attempt.id] = attempt.number
+        self._kept.attempts[attempt.id] = attempt
 
-    async def attempts(self, call_id: str) -> int:
-        return self._kept.attempts.get(call_id, 0)
+    async def last_attempt(self, call_id: str) -> Attempt | None:
+        return self._kept.attempts.get(call_id)
 
     async def bury(self, letter: DeadLetter) -> None:
         self._kept.dead[letter.call.id] = letter
