@@ -28,6 +28,9 @@ POINTS = {
     "backup.middle": "the storage is copied, the archive is not sealed",
     "migration.middle": "a migration is carried out, not committed",
     "rebuild.middle": "a part of the new view is made, the old one is still in use",
+    "spool.rotate": "a segment of the spool is full, the next one is not begun",
+    "spool.replay": "a call of the spool was carried out, and is not marked as done",
+    "spool.dead_letter": "a dead letter is written, the spool still holds the call",
 }
 
 

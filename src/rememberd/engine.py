@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from . import crash, telemetry
-from .errors import Conflict, IdempotencyConflict, NotFound, StaleRevision, Unavailable
+from .errors import Conflict, IdempotencyConflict, NotFound, StaleRevision, StorageFull, Unavailable
 from .flow.check import (
     Faults,
     check_filters,
@@ -30,17 +31,21 @@ from .guard.audit import note_of
 from .model import Actor, Context, MemoryItem, Page, Receipts, Scope, Turn
 from .operate.operations import LocalOperations
 from .ports.holdings import Put
-from .ports.records import Append, BeginTurn, EndTurn
+from .ports.records import Append, BeginTurn, EndTurn, TurnState
+from .ports.spool import SpooledCall
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
     from pathlib import Path
 
+    from .flow.spool import Spooler
     from .guard.gatekeeper import Gatekeeper
     from .model import (
         ApiKey,
         AuditEntry,
         Diagnosis,
+        Failure,
+        FailureState,
         Filters,
         Job,
         JobState,
@@ -138,6 +143,16 @@ class Operations(Protocol):
 
     async def jobs(self, state: JobState | None = None, limit: int = 50) -> tuple[Job, ...]: ...
 
+    async def failures(
+        self, state: FailureState | None = None, *, after: str | None = None, limit: int = 50
+    ) -> Page[Failure]: ...
+
+    async def failure(self, failure_id: str) -> Failure: ...
+
+    async def replay_failures(self, failure_id: str | None = None) -> int: ...
+
+    async def discard_failure(self, failure_id: str) -> bool: ...
+
     async def doctor(self) -> Diagnosis: ...
 
     async def add_api_key(self, tenant: str | None, *, operator: bool = False) -> NewApiKey: ...
@@ -150,28 +165,39 @@ class Operations(Protocol):
 class LocalEngine:
     """Where guard and flow meet: each call is permitted, checked, carried out and noted, in that order."""
 
-    def __init__(self, parts: Parts, actor: Actor, gatekeeper: Gatekeeper, on_close: Closing) -> None:
+    def __init__(self, parts: Parts, spooler: Spooler, actor: Actor, gatekeeper: Gatekeeper, on_close: Closing) -> None:
         self._parts = parts
+        self._spooler = spooler
         self._actor = actor
         self._gatekeeper = gatekeeper
         self._on_close = on_close
 
     def acting_as(self, actor: Actor) -> LocalEngine:
         """The same engine, for another caller."""
-        return LocalEngine(self._parts, actor, self._gatekeeper, self._on_close)
+        return LocalEngine(self._parts, self._spooler, actor, self._gatekeeper, self._on_close)
 
     async def authenticate(self, token: str) -> Actor | None:
         """Whose API key this is, or None."""
         return await self._gatekeeper.authenticate(token)
 
     async def ready(self) -> tuple[str, ...]:
-        """What is degraded; raises ``Unavailable`` when nothing can be written."""
-        await self._parts.storage.check()
-        return ()
+        """What is degraded; raises ``Unavailable`` when not even the spool accepts."""
+        usage = self._parts.spool.usage()
+        try:
+            if self._spooler.outage is None:
+                await self._parts.storage.check()
+                return ()
+            outage = self._spooler.outage
+        except Unavailable as failure:
+            outage = failure.detail
+        if usage.size >= usage.limit:
+            raise StorageFull(f"{outage}; and the spool is full")
+        return (f"storage: {outage}; messages wait in the spool",)
 
     @property
     def operate(self) -> Operations:
-        return LocalOperations(self._parts, self._actor, lambda scope, query: self._recall(scope, query, everyone=True))
+        recall = partial(self._recall, everyone=True)
+        return LocalOperations(self._parts, self._spooler, self._actor, recall)
 
     async def ingest(self, scope: Scope, messages: Sequence[NewMessage], idempotency_key: str | None) -> Receipts:
         faults = self._faults(scope)
@@ -179,7 +205,7 @@ class LocalEngine:
         faults.raise_if_any()
         crash.point("ingest.accepted")
         append = self._append(scope, messages, idempotency_key)
-        return await self._record(append, self._note("ingest", scope, thread=append.thread, messages=len(messages)))
+        return await self._record(self._note("ingest", scope, thread=append.thread, messages=len(messages)), append)
 
     async def query(self, scope: Scope, query: Query) -> Context:
         faults = self._faults(scope)
@@ -269,7 +295,7 @@ class LocalEngine:
             id=turn_id, tenant=scope.tenant, thread=append.thread, user=scope.user, agent=scope.agent,
             at=append.recorded_at,
         )  # fmt: skip
-        receipts = await self._record(append, begin, self._note("turn.begin", scope, turn=turn_id))
+        receipts = await self._record(self._note("turn.begin", scope, turn=turn_id), append, begin)
         receipt = receipts.receipts[0]
         context = await self._recall(scope, query, exclude=frozenset([receipt.id]))
         return Turn(turn_id, append.thread, receipt, context)
@@ -283,18 +309,18 @@ class LocalEngine:
         if reply is not None:
             check_message(faults, reply, "/reply")
         faults.raise_if_any()
-        turn = await self._parts.storage.records.turn(scope.tenant, turn_id)
+        turn = await self._turn(scope, turn_id)
         if turn is None or not scope.sees(turn.user, turn.agent):
             raise NotFound(f"no turn {turn_id!r} in this scope")
         scope = Scope(turn.tenant, turn.user, turn.agent, turn.thread)
         end = EndTurn(id=turn_id, tenant=scope.tenant, outcome=outcome, at=self._parts.clock(), detail=detail)
         note = self._note("turn.end", scope, turn=turn_id, outcome=outcome)
         if reply is None:
-            await self._write(end, note)
+            await self._record(note, None, end)
             return None
         once = self._append(scope, [replace(reply, idempotency_key=f"turn {turn_id}")], None)
         try:
-            return (await self._record(once, end, note)).receipts[0]
+            return (await self._record(note, once, end)).receipts[0]
         except IdempotencyConflict as failure:
             raise Conflict("this turn was replied to already, with something else") from failure
 
@@ -318,11 +344,42 @@ class LocalEngine:
             session_ttl=self._rule(scope).ttl,
         )  # fmt: skip
 
-    async def _record(self, append: Append, *also: Write[Any]) -> Receipts:
-        receipts = await self._write(append, *also)
+    async def _record(self, note: Note, append: Append | None, turn: BeginTurn | EndTurn | None = None) -> Receipts:
+        """Write to the record; or, while the storage cannot be written, to the spool."""
+        if self._spooler.engaged and self._must_wait(note, append):
+            return await self._spool(note, append, turn)
+        also = (note,) if turn is None else (turn, note)
+        try:
+            if append is None:
+                await self._write(*also)
+                return Receipts(note.entry.thread or "", ())
+            receipts = await self._write(append, *also)
+        except Unavailable as failure:
+            return await self._spool(note, append, turn, outage=failure.detail)
         await follow_append(self._parts.windows, append, receipts, self._parts.policy.window_of(append.tenant))
         telemetry.count("messages_recorded", sum(receipt.status == "recorded" for receipt in receipts.receipts))
         return receipts
+
+    def _must_wait(self, note: Note, append: Append | None) -> bool:
+        if append is None:
+            return self._spooler.takes(note.entry.tenant, note.entry.thread or "")
+        return self._spooler.takes(append.tenant, append.thread, append.entries)
+
+    async def _spool(
+        self, note: Note, append: Append | None, turn: BeginTurn | EndTurn | None, outage: str | None = None
+    ) -> Receipts:
+        call = SpooledCall(
+            id=self._parts.ids(),
+            tenant=note.entry.tenant,
+            user=note.entry.user,
+            thread=append.thread if append else note.entry.thread or "",
+            at=note.entry.at,
+            note=note,
+            append=append,
+            begin=turn if isinstance(turn, BeginTurn) else None,
+            end=turn if isinstance(turn, EndTurn) else None,
+        )
+        return await self._spooler.keep(call, outage)
 
     async def _write(self, first: Write[R], *also: Write[Any]) -> R:
         answer = await self._parts.storage.write(first, *also)
@@ -338,8 +395,13 @@ class LocalEngine:
             try:
                 recalled = await parts.recall(scope, query, parts.clock(), everyone=everyone, exclude=exclude)
                 parts.nudge(hurry=recalled.unapplied > _LONG_TAIL)
-                window = () if query.as_of else await self._window(scope, resume=False)
-                context = fit(query, recalled.hits, window, parts.count_tokens, parts.degraded + recalled.degraded)
+                degraded = parts.degraded + recalled.degraded
+                try:
+                    window = () if query.as_of else await self._window(scope, resume=False)
+                except Unavailable as failure:
+                    window = await self._spooler.behind((), scope, self._rule(scope).size)
+                    degraded = (*degraded, f"window: {failure.detail}")
+                context = fit(query, recalled.hits, window, parts.count_tokens, degraded)
                 self._note_soon("query", scope, hits=len(context.raw), everyone=everyone)
             except Unavailable as failure:
                 telemetry.count("recall_degraded")
@@ -349,8 +411,24 @@ class LocalEngine:
         return context
 
     async def _window(self, scope: Scope, *, resume: bool) -> tuple[Message, ...]:
-        parts = self._parts
-        return await read_window(parts.storage, parts.windows, scope, self._rule(scope), parts.clock(), resume=resume)
+        parts, rule = self._parts, self._rule(scope)
+        window = await read_window(parts.storage, parts.windows, scope, rule, parts.clock(), resume=resume)
+        return await self._spooler.behind(window, scope, rule.size) if self._spooler.engaged else window
+
+    async def _turn(self, scope: Scope, turn_id: str) -> TurnState | None:
+        """A turn that was begun. While it cannot be read, the caller is believed, and the storage has the last word."""
+        waiting = self._spooler.turn(scope.tenant, turn_id)
+        if waiting is not None:
+            return waiting
+        try:
+            return await self._parts.storage.records.turn(scope.tenant, turn_id)
+        except Unavailable:
+            if scope.thread is None:
+                raise
+            return TurnState(
+                id=turn_id, tenant=scope.tenant, thread=scope.thread, user=scope.user, agent=scope.agent,
+                begun_at=self._parts.clock(),
+            )  # fmt: skip
 
     async def _seen(self, scope: Scope, memory_id: str) -> MemoryItem:
         faults = self._faults(scope)

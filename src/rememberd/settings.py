@@ -49,10 +49,22 @@ TABLE: dict[str, Setting] = {
         Setting("database.pool_size", 5, "connections kept to the database server", int),
         Setting("database.max_overflow", 10, "connections beyond these under load", int),
         Setting("database.timeout", 10.0, "seconds after which the database server counts as out of reach", float),
+        Setting("database.lock_timeout", 5.0, "seconds to wait for a lock that another program has on SQLite", float),
         Setting(
             "database.synchronous", "FULL", "how SQLite commits; all but FULL may lose writes",
             choices=("FULL", "NORMAL", "OFF"),
         ),
+        Setting(
+            "failure_queue.folder", None,
+            "where messages wait while the storage cannot be written; by default `spool` in the data folder",
+        ),
+        Setting("failure_queue.memory_limit", 1000, "waiting calls held in memory; the others are on disk only", int),
+        Setting("failure_queue.file_bytes", 8_388_608, "the size from which on a new file is begun", int),
+        Setting("failure_queue.max_bytes", 1_073_741_824, "what all files may have together; then 507", int),
+        Setting("failure_queue.batch_size", 100, "waiting calls brought to the storage at once", int),
+        Setting("failure_queue.max_attempts", 5, "refusals after which a call is a dead letter", int),
+        Setting("failure_queue.first_pause", 0.5, "seconds until the storage is tried again, then doubled", float),
+        Setting("failure_queue.longest_pause", 10.0, "seconds that such a pause may have", float),
         Setting("window.size", 20, "messages in a window", int),
         Setting("window.ttl", 3600.0, "seconds after its last use that a window lives", float),
         Setting(

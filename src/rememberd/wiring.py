@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,16 +17,18 @@ from .engine import LocalEngine
 from .errors import MissingExtra, ModelUnavailable, SettingsError, disk_failure
 from .guard.gatekeeper import Gatekeeper
 from .language.tokens import estimate
-from .model import Actor
+from .model import Actor, DrainRule
 from .operate.backup import keep
 from .ports.parts import Parts
 from .settings import Settings, load_settings
+from .work.drain import Drain
 from .work.follow import Followers
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable
     from contextlib import AbstractAsyncContextManager
 
+    from .backends.folder.files import Files
     from .backends.folder.owner import OwnerCard
     from .backends.folder.restore import Restored
     from .client import RemoteEngine
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
     from .ports.backups import Backups
     from .ports.index import Index
     from .ports.models import Embedder
+    from .ports.spool import Spool
     from .ports.storage import Storage
     from .ports.surroundings import Clock, Ids
     from .ports.windows import Windows
@@ -101,13 +105,20 @@ async def open_folder(
         backups = FolderBackups(folder, copy_database, clock)
         if 0 < (old := format_of(folder / DATABASE)) < len(migrations()):
             await _back_up_before_migration(backups, folder, old, clock)
-        executor = SqliteExecutor(folder / DATABASE, synchronous=settings.text("database.synchronous"), vfs=vfs)
+        executor = SqliteExecutor(
+            folder / DATABASE,
+            synchronous=settings.text("database.synchronous"),
+            lock_timeout=settings.number("database.lock_timeout"),
+            vfs=vfs,
+        )
         storage = await SqlStorage.open(executor)
         index = FolderIndex(folder / "index.db")
+        waiting = settings.maybe("failure_queue.folder")
+        spool = await _spool(settings, Path(waiting).expanduser() if waiting else folder / "spool")
     except BaseException:
         ownership.release()
         raise
-    return Opened(await _assemble(storage, index, backups, settings, clock, ids, ownership.release), ownership)
+    return Opened(await _assemble(storage, spool, index, backups, settings, clock, ids, ownership.release), ownership)
 
 
 async def _back_up_before_migration(backups: Backups, folder: Path, old: int, clock: Clock) -> None:
@@ -135,6 +146,7 @@ def restore_folder(
 
 async def open_server(url: str, settings: Settings | None = None, *, clock: Clock = now, ids: Ids = new_id) -> Opened:
     """Open the store on a database server; its index is kept in this process and follows the server's feed."""
+    from .backends.folder.berth import Berth
     from .backends.folder.index import FolderIndex
     from .backends.reference.backups import NoBackups
 
@@ -151,7 +163,13 @@ async def open_server(url: str, settings: Settings | None = None, *, clock: Cloc
     )
     storage = await SqlStorage.open(executor)
     backups = NoBackups("a store on PostgreSQL is backed up with PostgreSQL's own tools: pg_dump, and psql to restore")
-    return Opened(await _assemble(storage, FolderIndex(None), backups, settings, clock, ids))
+    try:
+        berth = Berth(_spool_beside(url, settings))
+        spool = await _spool(settings, berth.folder, berth)
+    except BaseException:
+        await storage.close()
+        raise
+    return Opened(await _assemble(storage, spool, FolderIndex(None), backups, settings, clock, ids, berth.leave))
 
 
 def open_remote(url: str, api_key: str | None = None) -> RemoteEngine:
@@ -174,9 +192,9 @@ async def open_reference(settings: Settings | None = None, *, clock: Clock = now
     from .backends.reference.place import ReferencePlace
 
     place = ReferencePlace()
-    storage, index = await place.open_storage(), await place.open_index()
+    storage, spool, index = await place.open_storage(), await place.open_spool(), await place.open_index()
     backups = NoBackups("a store that lives in this process is not backed up; keep it in a folder")
-    return Opened(await _assemble(storage, index, backups, settings or load_settings(), clock, ids))
+    return Opened(await _assemble(storage, spool, index, backups, settings or load_settings(), clock, ids))
 
 
 def scratch_database(url: str) -> AbstractAsyncContextManager[str]:
@@ -201,6 +219,7 @@ def server_url(url: str) -> str:
 
 async def _assemble(
     storage: Storage,
+    spool: Spool,
     index: Index,
     backups: Backups,
     settings: Settings,
@@ -209,16 +228,21 @@ async def _assemble(
     let_go: Callable[[], None] | None = None,
 ) -> LocalEngine:
     from .flow.recall import Recall
+    from .flow.spool import Spooler
 
     embedders, missing = _embedders(settings)
     count_tokens = _counter(settings)
     followers = Followers()
+    spooler = Spooler(spool)
+    await spooler.load()
+    recall = Recall(storage=storage, index=index, embedders=embedders, count_tokens=count_tokens, waiting=spooler)
     parts = Parts(
         storage=storage,
+        spool=spool,
         windows=_windows(storage),
         index=index,
         backups=backups,
-        recall=Recall(storage=storage, index=index, embedders=embedders, count_tokens=count_tokens),
+        recall=recall,
         clock=clock,
         ids=ids,
         embedders=embedders,
@@ -229,21 +253,53 @@ async def _assemble(
         settings=settings.described(),
     )
     followers.start(parts)
+    drain = Drain(parts, spooler, _drain_rule(settings))
+    drain.start()
     telemetry.log("opened", storage=storage.description, missing=list(parts.missing))
 
     async def close() -> None:
         try:
+            await drain.stop()
             await followers.stop()
             crash.point("close.middle")
             for embedder in embedders:
                 await embedder.close()
             await index.close()
             await storage.close()
+            await spool.close()
         finally:
             if let_go is not None:
                 let_go()
 
-    return LocalEngine(parts, LOCAL, Gatekeeper(storage.api_keys, settings.maybe("server.api_key")), close)
+    return LocalEngine(parts, spooler, LOCAL, Gatekeeper(storage.api_keys, settings.maybe("server.api_key")), close)
+
+
+async def _spool(settings: Settings, folder: Path, files: Files | None = None) -> Spool:
+    from .backends.folder.spool import FolderSpool
+
+    return await FolderSpool.open(
+        folder,
+        files=files,
+        file_bytes=settings.integer("failure_queue.file_bytes"),
+        max_bytes=settings.integer("failure_queue.max_bytes"),
+        memory_limit=settings.integer("failure_queue.memory_limit"),
+    )
+
+
+def _spool_beside(url: str, settings: Settings) -> Path:
+    """The folder of the processes that use a database server from here: a folder per database."""
+    place = settings.maybe("failure_queue.folder") or f"{settings.text('data.folder')}/spool"
+    database = hashlib.blake2b(url.rpartition("@")[2].encode(), digest_size=6).hexdigest()
+    return Path(place).expanduser() / database
+
+
+def _drain_rule(settings: Settings) -> DrainRule:
+    return DrainRule(
+        batch_size=max(1, settings.integer("failure_queue.batch_size")),
+        max_attempts=max(1, settings.integer("failure_queue.max_attempts")),
+        first_pause=settings.number("failure_queue.first_pause"),
+        longest_pause=settings.number("failure_queue.longest_pause"),
+    )
 
 
 def _windows(storage: Storage) -> Windows:

@@ -10,6 +10,7 @@ from typing import TypeAlias
 import pytest
 
 from rememberd.backends.folder.index import FolderIndex
+from rememberd.backends.folder.spool import FolderSpool
 from rememberd.backends.reference import ReferencePlace
 from rememberd.backends.reference.windows import ReferenceWindows
 from rememberd.backends.sql.server import ServerExecutor
@@ -43,6 +44,10 @@ class FolderPlace:
     async def open_windows(self) -> ReferenceWindows:
         return ReferenceWindows(1000)
 
+    async def open_spool(self) -> FolderSpool:
+        """Small files and little memory, so that every check rotates and reads from disk."""
+        return await FolderSpool.open(self._path / "spool", file_bytes=2000, max_bytes=2**24, memory_limit=2)
+
 
 @contextmanager
 def folder(path: Path) -> Iterator[AnyPlace]:
@@ -75,5 +80,5 @@ PLACES = [
     pytest.param(postgresql, id="postgresql", marks=pytest.mark.integration),
 ]
 
-#: The places that offer an index too. PostgreSQL's is kept in the process, and is the folder's.
+#: The places that offer an index and a spool too. PostgreSQL's are kept beside it, and are the folder's.
 INDEX_PLACES = PLACES[:2]

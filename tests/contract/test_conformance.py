@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from .conftest import Drive
 
 
-INDEX_CHECKS = checks("index")
-OTHER_CHECKS = tuple(check for check in checks() if check.port != "index")
+_BESIDE = ("index", "spool")
+BESIDE_CHECKS = tuple(check for check in checks() if check.port in _BESIDE)
+OTHER_CHECKS = tuple(check for check in checks() if check.port not in _BESIDE)
 
 
 def _named(check: Check) -> str:
@@ -29,8 +30,8 @@ def test_promise(check: Check, place: AnyPlace, drive: Drive) -> None:
 
 
 @pytest.mark.parametrize("place", INDEX_PLACES, indirect=True)
-@pytest.mark.parametrize("check", INDEX_CHECKS, ids=_named)
-def test_promise_of_the_index(check: Check, place: AnyPlace, drive: Drive) -> None:
+@pytest.mark.parametrize("check", BESIDE_CHECKS, ids=_named)
+def test_promise_beside_the_storage(check: Check, place: AnyPlace, drive: Drive) -> None:
     drive(asyncio.wait_for(check.run(place), timeout=60))
 
 
@@ -45,6 +46,8 @@ def test_every_port_has_checks() -> None:
         "audit",
         "api_keys",
         "windows",
+        "spool",
+        "replay",
         "index",
     }
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import pytest
 
 from rememberd.backends.reference import ReferenceIndex, ReferencePlace, ReferenceStorage, ReferenceWindows
+from rememberd.backends.reference.spool import ReferenceSpool
 from rememberd.conformance import AnyPlace, Report, run
 from rememberd.ports.index import Document, Gone, Search
 from rememberd.ports.records import Append
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from rememberd.model import Receipts, WindowRule
     from rememberd.ports.candidates import Candidates
+    from rememberd.ports.spool import DeadLetter
     from rememberd.ports.storage import Write
     from rememberd.ports.windows import HeldWindow
 
@@ -81,6 +83,13 @@ class Overfull(ReferenceWindows):
         await super().put(window, rule)
 
 
+class Amnesiac(ReferenceSpool):
+    """Gives a dead letter up when its call is let go of."""
+
+    async def bury(self, letter: DeadLetter) -> None:
+        await self.remove([letter.call.id])
+
+
 class BrokenPlace(ReferencePlace):
     """A reference place with one part that does not keep its promises."""
 
@@ -89,9 +98,10 @@ class BrokenPlace(ReferencePlace):
         storage: type[ReferenceStorage] = ReferenceStorage,
         index: type[ReferenceIndex] = ReferenceIndex,
         windows: type[ReferenceWindows] = ReferenceWindows,
+        spool: type[ReferenceSpool] = ReferenceSpool,
     ) -> None:
         super().__init__()
-        self.storage, self.index, self.windows = storage, index, windows
+        self.storage, self.index, self.windows, self.spool = storage, index, windows, spool
 
     async def open_storage(self) -> ReferenceStorage:
         return self.storage(self._committed)
@@ -101,6 +111,9 @@ class BrokenPlace(ReferencePlace):
 
     async def open_windows(self) -> ReferenceWindows:
         return self.windows(10)
+
+    async def open_spool(self) -> ReferenceSpool:
+        return self.spool(self._spooled)
 
 
 class StorageOnly:
@@ -121,6 +134,7 @@ class StorageOnly:
         (BrokenPlace(index=Stuck), "what_is_gone_is_not_found"),
         (BrokenPlace(windows=Stale), "an_append_is_followed"),
         (BrokenPlace(windows=Overfull), "a_window_read_before_an_append_is_not_held_after_it"),
+        (BrokenPlace(spool=Amnesiac), "a_buried_call_is_a_dead_letter_and_waits_no_longer"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -141,7 +155,7 @@ def test_the_report_of_a_sound_place_says_so(drive: Drive) -> None:
 def test_the_report_names_the_ports_that_a_place_does_not_offer(drive: Drive) -> None:
     report = drive(run(StorageOnly()))
     assert report.passed
-    assert report.not_offered == ("index", "windows")
+    assert report.not_offered == ("index", "spool", "windows")
 
 
 def test_a_run_can_be_narrowed_to_a_port(drive: Drive) -> None:

@@ -74,10 +74,10 @@ def test_the_settings_file_shows_every_setting_at_its_default_and_changes_nothin
     assert load_settings(ROOT / "config" / "memory.yaml", environment={}, dotenv=None).values == {
         name: setting.default for name, setting in TABLE.items()
     }
-    uncommented = re.sub(r"^# (?=[a-z]+:|  )", "", shown, flags=re.MULTILINE)
+    uncommented = re.sub(r"^# (?=[a-z_]+:|  )", "", shown, flags=re.MULTILINE)
     names, group = list[str](), ""
     for line in uncommented.partition("tenants:")[0].splitlines():
-        if found := re.match(r"^([a-z]+):$", line):
+        if found := re.match(r"^([a-z_]+):$", line):
             group = found[1]
         elif found := re.match(r"^  (\w+): (\S+)", line):
             name = f"{group}.{found[1]}"

@@ -26,7 +26,7 @@ async def stats(
         "messages": f"{counts.messages:,}",
         "memories": f"{counts.memories:,}",
         "jobs": f"{counts.jobs.waiting:,} waiting, {counts.jobs.running:,} running, {counts.jobs.dead:,} dead",
-        "spool": f"{counts.spool:,}",
+        "spool": f"{counts.spool:,} waiting, {counts.dead_letters:,} dead letters",
         "index": f"{counts.index.applied:,} of {counts.index.head:,} changes applied",
         "tokens": f"{counts.tokens.raw:,} raw, {counts.tokens.condensed:,} condensed, {counts.tokens.saved:,} saved",
     } | {work: f"{progress.done:,} of {progress.total:,}" for work, progress in counts.under_way.items()}

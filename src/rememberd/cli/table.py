@@ -20,6 +20,7 @@ COMMANDS = {
     "history": "Read the record back.",
     "memories": "List, add, get, revise and delete memory items.",
     "stats": "Count what is stored.",
+    "failures": "List, show, replay and discard what could not be written.",
     "rebuild": "Make a view again from storage.",
     "backup": "Write everything to one archive.",
     "restore": "Make a folder again from an archive.",

@@ -9,19 +9,19 @@ from urllib.parse import quote
 import msgspec
 
 from rememberd.errors import NotFound, RememberdError
-from rememberd.model import ApiKey, AuditEntry, Diagnosis, Job, NewApiKey, Page, Progress, Settled, Stats
+from rememberd.model import ApiKey, AuditEntry, Diagnosis, Failure, Job, NewApiKey, Page, Progress, Settled, Stats
 from rememberd.operate.backup import keep
 from rememberd.ports.backups import Piece
 
 from .failures import error_of_problem
 from .sending import page_parameters, query_fields
-from .wire import Problem, QueryAnswer, ShownApiKey, context_of
+from .wire import Problem, QueryAnswer, Replayed, ShownApiKey, context_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator
 
     from rememberd.engine import View
-    from rememberd.model import Context, JobState, Query
+    from rememberd.model import Context, FailureState, JobState, Query
 
     from .connection import Connection
 
@@ -30,6 +30,9 @@ _stats = msgspec.json.Decoder(Stats).decode
 _settled = msgspec.json.Decoder(Settled).decode
 _audit = msgspec.json.Decoder(Page[AuditEntry]).decode
 _jobs = msgspec.json.Decoder(Page[Job]).decode
+_failures = msgspec.json.Decoder(Page[Failure]).decode
+_failure = msgspec.json.Decoder(Failure).decode
+_replayed = msgspec.json.Decoder(Replayed).decode
 _diagnosis = msgspec.json.Decoder(Diagnosis).decode
 _new_api_key = msgspec.json.Decoder(NewApiKey).decode
 _api_keys = msgspec.json.Decoder(Page[ShownApiKey]).decode
@@ -76,6 +79,26 @@ class RemoteOperations:
         asked = [*page_parameters(None, limit), *([] if state is None else [("state", state)])]
         return _jobs(await self._server.get("/v1/ops/jobs", asked)).items
 
+    async def failures(
+        self, state: FailureState | None = None, *, after: str | None = None, limit: int = 50
+    ) -> Page[Failure]:
+        asked = [*page_parameters(after, limit), *([] if state is None else [("state", state)])]
+        return _failures(await self._server.get("/v1/ops/failures", asked))
+
+    async def failure(self, failure_id: str) -> Failure:
+        return _failure(await self._server.get(f"/v1/ops/failures/{quote(failure_id, safe='')}"))
+
+    async def replay_failures(self, failure_id: str | None = None) -> int:
+        one = "" if failure_id is None else f"/{quote(failure_id, safe='')}"
+        return _replayed(await self._server.post(f"/v1/ops/failures{one}/replay", {})).replayed
+
+    async def discard_failure(self, failure_id: str) -> bool:
+        try:
+            await self._server.delete(f"/v1/ops/failures/{quote(failure_id, safe='')}")
+        except NotFound:
+            return False
+        return True
+
     async def doctor(self) -> Diagnosis:
         return _diagnosis(await self._server.get("/v1/ops/doctor"))
 
@@ -114,9 +137,9 @@ def _progress(line: str) -> Progress:
     """A line of a long answer. Raises the error that a last line tells of."""
     said: dict[str, Any] = msgspec.json.decode(line)
     if "code" in said:
-        raise _failure(said)
+        raise _error(said)
     return Progress(**said)
 
 
-def _failure(said: dict[str, Any]) -> RememberdError:
+def _error(said: dict[str, Any]) -> RememberdError:
     return error_of_problem(msgspec.convert(said, Problem))

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
         AuditEntry,
         Context,
         Diagnosis,
+        Failure,
+        FailureState,
         Filters,
         Job,
         JobState,
@@ -182,6 +184,20 @@ class SharedOperations:
 
     async def jobs(self, state: JobState | None = None, limit: int = 50) -> tuple[Job, ...]:
         return await self._owner.ask(lambda engine: engine.operate.jobs(state, limit))
+
+    async def failures(
+        self, state: FailureState | None = None, *, after: str | None = None, limit: int = 50
+    ) -> Page[Failure]:
+        return await self._owner.ask(lambda engine: engine.operate.failures(state, after=after, limit=limit))
+
+    async def failure(self, failure_id: str) -> Failure:
+        return await self._owner.ask(lambda engine: engine.operate.failure(failure_id))
+
+    async def replay_failures(self, failure_id: str | None = None) -> int:
+        return await self._owner.tell(lambda engine: engine.operate.replay_failures(failure_id))
+
+    async def discard_failure(self, failure_id: str) -> bool:
+        return await self._owner.tell(lambda engine: engine.operate.discard_failure(failure_id))
 
     async def doctor(self) -> Diagnosis:
         return await self._owner.ask(lambda engine: engine.operate.doctor())

@@ -56,6 +56,13 @@ class TurnEnd:
     receipt: Receipt | None
 
 
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """How many dead letters wait again."""
+
+    replayed: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownApiKey:
     """An API key as it may be shown: nothing in it lets anyone in."""

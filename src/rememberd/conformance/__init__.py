@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from . import api_keys, audit, feed, holdings, index, jobs, records, storage, vectors, windows
+from . import api_keys, audit, feed, holdings, index, jobs, records, spool, storage, vectors, windows
 from .check import Check
 from .expect import BrokenPromiseError
-from .place import AnyPlace, IndexPlace, Place, WindowsPlace
+from .place import AnyPlace, IndexPlace, Place, SpoolPlace, WindowsPlace
 from .run import Report, Result, checks, ports, run
 
 #: The modules that hold the checks; importing them enters the checks into the list.
-SPECIFICATIONS = (storage, records, feed, holdings, vectors, jobs, audit, api_keys, windows, index)
+SPECIFICATIONS = (storage, records, feed, holdings, vectors, jobs, audit, api_keys, windows, spool, index)
 
 __all__ = [
     "SPECIFICATIONS",
@@ -20,6 +20,7 @@ __all__ = [
     "Place",
     "Report",
     "Result",
+    "SpoolPlace",
     "WindowsPlace",
     "checks",
     "ports",

@@ -6,12 +6,13 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from .place import AnyPlace, IndexPlace, Place, WindowsPlace
-from .trial import IndexTrial, StorageTrial, WindowsTrial
+from .place import AnyPlace, IndexPlace, Place, SpoolPlace, WindowsPlace
+from .trial import IndexTrial, SpoolTrial, StorageTrial, WindowsTrial
 
 StorageCheck: TypeAlias = Callable[[StorageTrial], Awaitable[None]]
 IndexCheck: TypeAlias = Callable[[IndexTrial], Awaitable[None]]
 WindowsCheck: TypeAlias = Callable[[WindowsTrial], Awaitable[None]]
+SpoolCheck: TypeAlias = Callable[[SpoolTrial], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,15 @@ def windows_promise(check: WindowsCheck) -> WindowsCheck:
             await check(trial)
 
     CHECKS.append(Check("windows", _name(check), WindowsPlace, body))
+    return check
+
+
+def spool_promise(check: SpoolCheck) -> SpoolCheck:
+    async def body(place: SpoolPlace) -> None:
+        async with SpoolTrial.on(place) as trial:
+            await check(trial)
+
+    CHECKS.append(Check("spool", _name(check), SpoolPlace, body))
     return check
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
 if TYPE_CHECKING:
     from rememberd.ports.index import Index
+    from rememberd.ports.spool import Spool
     from rememberd.ports.storage import Storage
     from rememberd.ports.windows import Windows
 
@@ -35,4 +36,13 @@ class WindowsPlace(Protocol):
     async def open_windows(self) -> Windows: ...
 
 
-AnyPlace: TypeAlias = Place | IndexPlace | WindowsPlace
+@runtime_checkable
+class SpoolPlace(Protocol):
+    """A place that keeps a spool, for the checks alone: it is empty to begin with."""
+
+    async def open_spool(self) -> Spool:
+        """Open the spool; after it was closed, open it again with the same calls."""
+        ...
+
+
+AnyPlace: TypeAlias = Place | IndexPlace | WindowsPlace | SpoolPlace

@@ -8,9 +8,11 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from rememberd.model import ApiKey, AuditEntry, Job, MemoryItem, Role
+from rememberd.ports.audit import Note
 from rememberd.ports.holdings import Put
 from rememberd.ports.index import Document
-from rememberd.ports.records import Append, Entry
+from rememberd.ports.records import Append, BeginTurn, Entry
+from rememberd.ports.spool import SpooledCall
 from rememberd.ports.vectors import Vector
 
 from .trial import moment, new_id
@@ -65,6 +67,20 @@ def append(
         recorded_at=at or moment(),
         session_ttl=HOUR,
         thread_made_up=made_up,
+    )
+
+
+def spooled(append: Append, *, begin: BeginTurn | None = None) -> SpooledCall:
+    """The call that would have written this."""
+    return SpooledCall(
+        id=new_id(),
+        tenant=append.tenant,
+        user=append.user,
+        thread=append.thread,
+        at=append.recorded_at,
+        note=Note(audit_entry(append.tenant)),
+        append=append,
+        begin=begin,
     )
 
 

@@ -12,10 +12,11 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from rememberd.ports.index import Index
+    from rememberd.ports.spool import Spool
     from rememberd.ports.storage import Storage
     from rememberd.ports.windows import Windows
 
-    from .place import IndexPlace, Place, WindowsPlace
+    from .place import IndexPlace, Place, SpoolPlace, WindowsPlace
 
 _EPOCH = datetime(2026, 1, 1, 12, 0, 0, 123_457, tzinfo=UTC)
 _NUMBERS = itertools.count(time.time_ns())
@@ -74,6 +75,31 @@ class IndexTrial:
     async def reopen(self) -> None:
         await self.index.close()
         self.index = await self._place.open_index()
+
+
+class SpoolTrial:
+    """An opened spool; what a trial leaves behind is let go of at its end."""
+
+    def __init__(self, place: SpoolPlace, spool: Spool) -> None:
+        self._place = place
+        self.spool = spool
+        self.tenant = f"trial-{new_id()}"
+
+    @classmethod
+    @asynccontextmanager
+    async def on(cls, place: SpoolPlace) -> AsyncIterator[SpoolTrial]:
+        trial = cls(place, await place.open_spool())
+        try:
+            yield trial
+        finally:
+            await trial.reopen()
+            await trial.spool.remove([call.id async for call in trial.spool.waiting()])
+            await trial.spool.discard([letter.call.id for letter in await trial.spool.dead_letters()])
+            await trial.spool.close()
+
+    async def reopen(self) -> None:
+        await self.spool.close()
+        self.spool = await self._place.open_spool()
 
 
 class WindowsTrial:

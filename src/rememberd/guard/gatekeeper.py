@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from rememberd.errors import Unavailable
 from rememberd.model import Actor
 
 from .api_keys import opens, same_token, split_token
@@ -17,7 +18,8 @@ _MOST_KNOWN = 10_000
 
 
 class Gatekeeper:
-    """A revoked API key is let in no longer than ``remember_for`` seconds after."""
+    """A revoked API key is let in no longer than ``remember_for`` seconds after; while the storage cannot be asked,
+    an API key that it knew when it last could is still let in, so that messages reach the spool."""
 
     def __init__(self, api_keys: ApiKeys, operator_token: str | None, *, remember_for: float = 1.0) -> None:
         self._api_keys = api_keys
@@ -40,6 +42,10 @@ class Gatekeeper:
         if time.monotonic() - seen > self._remember_for:
             if len(self._known) > _MOST_KNOWN:
                 self._known.clear()
-            api_key = await self._api_keys.get(api_key_id)
+            try:
+                api_key = await self._api_keys.get(api_key_id)
+            except Unavailable:
+                if api_key is None:
+                    raise
             self._known[api_key_id] = (time.monotonic(), api_key)
         return api_key

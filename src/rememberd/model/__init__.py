@@ -6,6 +6,7 @@ from .actor import Actor, ApiKey, NewApiKey
 from .audit import AuditEntry
 from .change import Change, Operation
 from .context import Citation, Context, Hit, Tokens, WindowMessage
+from .failure import DrainRule, Failure, FailureState
 from .job import Job, JobState
 from .kinds import KINDS, MESSAGE, Kind
 from .memory import MemoryItem, MemoryPatch, NewMemory
@@ -40,6 +41,9 @@ __all__ = [
     "Citation",
     "Context",
     "Diagnosis",
+    "DrainRule",
+    "Failure",
+    "FailureState",
     "Filters",
     "Finding",
     "Hit",

@@ -49,6 +49,7 @@ class Stats:
     memories: int
     jobs: JobCounts = JobCounts()
     spool: int = 0
+    dead_letters: int = 0
     tokens: TokenTotals = TokenTotals()
     index: ViewProgress = ViewProgress()
     storage: str = ""

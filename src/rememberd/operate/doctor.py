@@ -14,11 +14,13 @@ if TYPE_CHECKING:
     from rememberd.ports.parts import Parts
 
 _FAR_BEHIND = 10_000
+_NEARLY_FULL = 0.8
 
 
 async def examine(parts: Parts) -> Diagnosis:
     examinations: dict[str, Callable[[Parts], Awaitable[Finding]]] = {
         "storage": _storage,
+        "spool": _spool,
         "index": _index,
         "jobs": _jobs,
         **({"vectors": _vectors} if parts.embedders else {}),
@@ -41,6 +43,21 @@ async def examine(parts: Parts) -> Diagnosis:
 async def _storage(parts: Parts) -> Finding:
     await parts.storage.check()
     return Finding(check="storage", state="ok", detail=f"{parts.storage.description} answers")
+
+
+async def _spool(parts: Parts) -> Finding:
+    usage = parts.spool.usage()
+    symptoms = {
+        f"{usage.damaged:,} damaged pieces were kept aside": f"look at the files *.damaged in {usage.place}",
+        f"{usage.size:,} of {usage.limit:,} bytes are used": "bring the storage back, or raise failure_queue.max_bytes",
+        f"{usage.dead:,} dead letters": "rememberd failures list",
+        f"{usage.waiting:,} calls wait for the storage": "make the storage writable; they follow by themselves",
+    }
+    shown = (usage.damaged, usage.size > _NEARLY_FULL * usage.limit, usage.dead, usage.waiting)
+    found = {detail: cure for (detail, cure), show in zip(symptoms.items(), shown, strict=True) if show}
+    if found:
+        return Finding(check="spool", state="warning", detail="; ".join(found), cure="; ".join(found.values()))
+    return Finding(check="spool", state="ok", detail="nothing waits")
 
 
 async def _index(parts: Parts) -> Finding:

@@ -18,6 +18,7 @@ from rememberd.ports.api_keys import AddApiKey, RevokeApiKey
 
 from .backup import keep
 from .doctor import examine
+from .failures import list_failures, read_failure, replay_dead
 from .rebuild import rebuild_index, rebuild_windows
 from .settle import settle
 from .stats import read_stats
@@ -25,12 +26,15 @@ from .stats import read_stats
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
 
+    from rememberd.flow.spool import Spooler
     from rememberd.model import (
         Actor,
         ApiKey,
         AuditEntry,
         Context,
         Diagnosis,
+        Failure,
+        FailureState,
         Job,
         JobState,
         NewApiKey,
@@ -50,8 +54,9 @@ WHOLE_STORE = "*"
 
 
 class LocalOperations:
-    def __init__(self, parts: Parts, actor: Actor, recall_over_everyone: Recall) -> None:
+    def __init__(self, parts: Parts, spooler: Spooler, actor: Actor, recall_over_everyone: Recall) -> None:
         self._parts = parts
+        self._spooler = spooler
         self._actor = actor
         self._recall = recall_over_everyone
 
@@ -120,6 +125,38 @@ class LocalOperations:
         check_page(faults, limit)
         faults.raise_if_any()
         return tuple(await self._parts.storage.jobs.list(state, limit))
+
+    async def failures(
+        self, state: FailureState | None = None, *, after: str | None = None, limit: int = 50
+    ) -> Page[Failure]:
+        permit_operator(self._actor)
+        faults = Faults()
+        check_page(faults, limit)
+        faults.raise_if_any()
+        return await list_failures(self._parts.spool, self._spooler, state, after, limit)
+
+    async def failure(self, failure_id: str) -> Failure:
+        permit_operator(self._actor)
+        faults = Faults()
+        faults.id("/id", failure_id, optional=False)
+        faults.raise_if_any()
+        return await read_failure(self._parts.spool, failure_id)
+
+    async def replay_failures(self, failure_id: str | None = None) -> int:
+        permit_operator(self._actor)
+        faults = Faults()
+        faults.id("/id", failure_id)
+        faults.raise_if_any()
+        await self._parts.storage.write(self._note("failures.replay", failure=failure_id))
+        return await replay_dead(self._parts.spool, self._spooler, failure_id)
+
+    async def discard_failure(self, failure_id: str) -> bool:
+        permit_operator(self._actor)
+        faults = Faults()
+        faults.id("/id", failure_id, optional=False)
+        faults.raise_if_any()
+        await self._parts.storage.write(self._note("failures.discard", failure=failure_id))
+        return bool(await self._parts.spool.discard([failure_id]))
 
     async def doctor(self) -> Diagnosis:
         permit_operator(self._actor)

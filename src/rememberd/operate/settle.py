@@ -15,9 +15,11 @@ _PAUSE = 0.01
 
 
 async def settle(parts: Parts, timeout: float) -> Settled:
-    """Vectors first, since storing them is a change that the index has to apply too."""
+    """What waits in the spool first; then vectors, since storing them is a change that the index has to apply too."""
     try:
         async with asyncio.timeout(timeout):
+            while parts.spool.usage().waiting:
+                await _wait(parts)
             acknowledged = await parts.storage.feed.head()
             while parts.embedders and await parts.storage.feed.reached(FOLLOWER) < acknowledged:
                 await _wait(parts)

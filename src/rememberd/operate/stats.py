@@ -23,6 +23,8 @@ async def read_stats(parts: Parts, tenant: str | None) -> Stats:
         messages=await storage.records.count(tenant),
         memories=await storage.holdings.count(tenant),
         jobs=JobCounts(jobs.get("waiting", 0), jobs.get("running", 0), jobs.get("dead", 0)),
+        spool=parts.spool.usage().waiting,
+        dead_letters=parts.spool.usage().dead,
         tokens=TokenTotals(raw, condensed, max(0, raw - condensed)),
         index=ViewProgress(head=head, applied=await parts.index.watermark(), unembedded=head - embedded),
         storage=storage.description,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from rememberd.model.change import Noun
 
-    from .index import Search
 
 _NOWHERE = -1
 
@@ -50,6 +49,15 @@ class Candidate(NamedTuple):
     seconds: float
 
 
+class Asked(Protocol):
+    """A search, or the plan of one: its terms, and its vectors by lane."""
+
+    @property
+    def terms(self) -> Sequence[str]: ...
+    @property
+    def vectors(self) -> Mapping[str, bytes]: ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Proposals:
     """Candidates as columns: row i of each tells of candidate i. A cosine that there is not is NaN."""
@@ -65,17 +73,19 @@ class Proposals:
     cosines: Mapping[str, NDArray[np.float32]]
 
     @classmethod
-    def of(cls, candidates: Sequence[Candidate], terms: int, lanes: Sequence[str]) -> Proposals:
+    def of(cls, candidates: Sequence[Candidate], asked: Asked) -> Proposals:
         return cls(
             nouns=np.array([each.noun for each in candidates], object),
             ids=np.array([each.id for each in candidates], object),
-            counts=np.array([each.counts for each in candidates], np.float32).reshape(len(candidates), terms),
+            counts=np.array([each.counts for each in candidates], np.float32).reshape(
+                len(candidates), len(asked.terms)
+            ),
             lengths=np.array([each.length for each in candidates], np.float32),
             kinds=np.array([each.kind for each in candidates], object),
             names=np.array([each.name for each in candidates], object),
             places=np.array([each.place for each in candidates], np.int64),
             seconds=np.array([each.seconds for each in candidates], np.float64),
-            cosines={lane: np.array([each.cosine.get(lane, np.nan) for each in candidates]) for lane in lanes},
+            cosines={lane: np.array([each.cosine.get(lane, np.nan) for each in candidates]) for lane in asked.vectors},
         )
 
     def __len__(self) -> int:
@@ -120,8 +130,8 @@ class Candidates:
     background: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
-    def none(cls, search: Search, watermark: int) -> Candidates:
-        return cls(proposals=Proposals.of((), len(search.terms), tuple(search.vectors)), watermark=watermark)
+    def none(cls, asked: Asked, watermark: int = 0) -> Candidates:
+        return cls(proposals=Proposals.of((), asked), watermark=watermark)
 
     @property
     def found(self) -> tuple[Candidate, ...]:

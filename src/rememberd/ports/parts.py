@@ -12,6 +12,7 @@ from rememberd.model import Hit, Policy, Progress, Query, Scope, SettingValue
 from .backups import Backups
 from .index import Index
 from .models import Embedder
+from .spool import Spool
 from .storage import Storage
 from .surroundings import Clock, Ids
 from .windows import Windows
@@ -55,6 +56,7 @@ class Parts:
     """
 
     storage: Storage
+    spool: Spool
     windows: Windows
     index: Index
     recall: Recaller

@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 
 from rememberd.version import __version__
 
-from . import api_keys, docs, health, history, ingest, memories, ops, query, settle, turns, window
+from . import api_keys, docs, failures, health, history, ingest, memories, ops, query, settle, turns, window
 from .documents import document
 from .entrance import Entrance
 from .problems import problem_of_http
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .gate import Gate, ServedEngine
 
 #: Those called most come first: routes are tried in order.
-_RESOURCES = (ingest, query, turns, window, history, memories, settle, ops, api_keys, health, docs)
+_RESOURCES = (ingest, query, turns, window, history, memories, settle, ops, failures, api_keys, health, docs)
 
 
 def create_app(engine: ServedEngine, *, gate: Gate, limits: Limits | None = None) -> FastAPI:

@@ -102,5 +102,11 @@ class JobsAsked(Asked):
     limit: Limit = 50
 
 
+class FailuresAsked(Asked):
+    state: Literal["waiting", "dead"] | None = None
+    after: Text | None = Field(None, description="The cursor that the page before answered as `next`.")
+    limit: Limit = 50
+
+
 class NothingAsked(Asked):
     """A route that takes no parameters."""

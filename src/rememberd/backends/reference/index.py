@@ -46,7 +46,7 @@ class ReferenceIndex:
         admitted = [document for document in seen if search.filters.admits(document)]
         found = [_candidate(document, search) for document in _with_neighbours(search, admitted)]
         return Candidates(
-            proposals=Proposals.of(found, len(search.terms), tuple(search.vectors)),
+            proposals=Proposals.of(found, search),
             watermark=self._watermark,
             documents=len(seen),
             average_length=sum(len(document.terms) for document in seen) / len(seen) if seen else 0.0,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .index import ReferenceIndex
+from .spool import Kept, ReferenceSpool
 from .storage import ReferenceStorage
 from .tables import Committed
 from .windows import ReferenceWindows
@@ -12,6 +13,7 @@ class ReferencePlace:
     def __init__(self, windows_capacity: int = 1_000) -> None:
         self._committed = Committed()
         self._index = ReferenceIndex()
+        self._spooled = Kept()
         self._windows_capacity = windows_capacity
 
     async def open_storage(self) -> ReferenceStorage:
@@ -22,3 +24,6 @@ class ReferencePlace:
 
     async def open_windows(self) -> ReferenceWindows:
         return ReferenceWindows(self._windows_capacity)
+
+    async def open_spool(self) -> ReferenceSpool:
+        return ReferenceSpool(self._spooled)

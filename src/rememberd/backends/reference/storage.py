@@ -12,9 +12,10 @@ from rememberd.ports.feed import Advance
 from rememberd.ports.holdings import Put
 from rememberd.ports.jobs import Cancel, Claim, Enqueue, Fail, Finish, Heartbeat, Retry
 from rememberd.ports.records import Append, BeginTurn, EndTurn, Touch
+from rememberd.ports.spool import Replay
 from rememberd.ports.vectors import PutVectors
 
-from . import api_keys, audit, feed, holdings, jobs, records, vectors
+from . import api_keys, audit, feed, holdings, jobs, records, replay, vectors
 from .tables import Committed, Tables
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ OPERATIONS: dict[type[Write[Any]], Callable[[Tables, Any], Any]] = {
     Touch: records.touch,
     BeginTurn: records.begin_turn,
     EndTurn: records.end_turn,
+    Replay: replay.replay,
     Advance: feed.advance,
     Put: holdings.put,
     PutVectors: vectors.put_vectors,

@@ -148,7 +148,7 @@ class SqlRecords:
         return [message for message in map(_message, rows) if message.seq in wanted]
 
     async def turn(self, tenant: str, turn_id: str) -> TurnState | None:
-        return await self._read(lambda reader: _turn(reader, tenant, turn_id))
+        return await self._read(lambda reader: turn_state(reader, tenant, turn_id))
 
     async def count(self, tenant: str | None) -> int:
         if tenant is None:
@@ -212,6 +212,11 @@ async def _record(
     return Receipts(thread, tuple(receipts))
 
 
+async def is_recorded(reader: Reader, tenant: str, ids: Sequence[str]) -> bool:
+    """Whether any of these messages is in the record."""
+    return bool(await reader.rows(_MESSAGES, tenant=tenant, ids=string_list(ids)))
+
+
 def _check_repeats(entries: Sequence[Entry]) -> None:
     """A key that stands twice in one append must stand for the same message."""
     seen: dict[str, FirstUse] = {}
@@ -238,7 +243,7 @@ async def touch(transaction: Transaction, op: Touch) -> None:
 
 
 async def begin_turn(transaction: Transaction, op: BeginTurn) -> None:
-    if await _turn(transaction, op.tenant, op.id) is not None:
+    if await turn_state(transaction, op.tenant, op.id) is not None:
         return
     await transaction.run(
         _ADD_TURN_ENTRY, tenant=op.tenant, id=op.id, entry="begun", thread=op.thread, user=op.user, agent=op.agent,
@@ -247,7 +252,7 @@ async def begin_turn(transaction: Transaction, op: BeginTurn) -> None:
 
 
 async def end_turn(transaction: Transaction, op: EndTurn) -> bool:
-    turn = await _turn(transaction, op.tenant, op.id)
+    turn = await turn_state(transaction, op.tenant, op.id)
     if turn is None:
         raise NotFound(f"no turn {op.id!r} was begun")
     if turn.outcome is not None:
@@ -259,7 +264,7 @@ async def end_turn(transaction: Transaction, op: EndTurn) -> bool:
     return True
 
 
-async def _turn(reader: Reader, tenant: str, turn_id: str) -> TurnState | None:
+async def turn_state(reader: Reader, tenant: str, turn_id: str) -> TurnState | None:
     entries = {row[2]: row for row in await reader.rows(_TURN, tenant=tenant, turn=turn_id)}
     if "begun" not in entries:
         return None

@@ -32,7 +32,6 @@ OLDEST_SAFE = 3051003
 
 _GROUP_LIMIT = 256
 _SOON = 0.02  # how long work that nobody waits for may wait for company, in seconds
-_BUSY = 5000  # how long to wait for a lock that another connection holds, in milliseconds
 
 
 def drive(coroutine: Coroutine[Any, Any, R] | Awaitable[R]) -> R:
@@ -56,12 +55,19 @@ def translate(error: apsw.Error) -> RememberdError:
     return StorageUnavailable(f"SQLite cannot be used now: {error}")
 
 
-def connect(path: Path | str, *, synchronous: str, read_only: bool = False, vfs: str | None = None) -> apsw.Connection:
+def connect(
+    path: Path | str,
+    *,
+    synchronous: str,
+    read_only: bool = False,
+    lock_timeout: float = 5.0,
+    vfs: str | None = None,
+) -> apsw.Connection:
     if apsw.SQLITE_VERSION_NUMBER < OLDEST_SAFE:
         raise StorageUnavailable(f"SQLite {apsw.sqlite_lib_version()} can corrupt its log; update apsw")
     try:
         connection = apsw.Connection(str(path), vfs=vfs)
-        connection.set_busy_timeout(_BUSY)
+        connection.set_busy_timeout(int(lock_timeout * 1000))
         if read_only:
             connection.execute("PRAGMA query_only=ON; PRAGMA wal_autocheckpoint=0")
         else:
@@ -114,10 +120,18 @@ class SqliteExecutor:
     exclusive = True
     dialect = "sqlite"
 
-    def __init__(self, path: Path, *, synchronous: str = "FULL", readers: int = 4, vfs: str | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        synchronous: str = "FULL",
+        readers: int = 4,
+        lock_timeout: float = 5.0,
+        vfs: str | None = None,
+    ) -> None:
         self._path = path
         self._name, self._vfs = str(path), vfs
-        self._writer = connect(path, synchronous=synchronous, vfs=vfs)
+        self._writer = connect(path, synchronous=synchronous, lock_timeout=lock_timeout, vfs=vfs)
         self._inode = path.stat().st_ino
         self._queue: queue.SimpleQueue[Work | None] = queue.SimpleQueue()
         self._soon: deque[Work] = deque()
@@ -224,6 +238,7 @@ class SqliteExecutor:
             failure = error
             self._abandon()
         if failure is not None:
+            group = group + self._fail_together(failure)
             telemetry.count("storage_lost_soon", sum(work.future is None for work in group))
         by_loop: dict[asyncio.AbstractEventLoop, list[Work]] = {}
         for work in group:
@@ -232,6 +247,17 @@ class SqliteExecutor:
         for loop, works in by_loop.items():
             if not loop.is_closed():
                 loop.call_soon_threadsafe(settle, works, failure)
+
+    def _fail_together(self, failure: BaseException) -> list[Work]:
+        """What came while the storage could not be used has waited long enough, and fails with the group."""
+        if not isinstance(failure, StorageUnavailable):
+            return []
+        waiting: list[Work] = []
+        with suppress(queue.Empty):
+            while (work := self._queue.get_nowait()) is not None:
+                waiting.append(work)
+            self._queue.put(None)
+        return waiting
 
     async def _begin(self) -> SqliteTransaction:
         if not self._is_in_place():

@@ -10,9 +10,10 @@ from rememberd.ports import feed as feed_ops
 from rememberd.ports import holdings as holding_ops
 from rememberd.ports import jobs as job_ops
 from rememberd.ports import records as record_ops
+from rememberd.ports import spool as spool_ops
 from rememberd.ports import vectors as vector_ops
 
-from . import api_keys, audit, feed, holdings, jobs, records, vectors
+from . import api_keys, audit, feed, holdings, jobs, records, replay, vectors
 from .migrate import apply_migrations
 from .transaction import HEAD, Operate, Reader, Row, Transaction
 
@@ -29,6 +30,7 @@ _OPERATIONS: dict[type[Write[Any]], Callable[[Transaction, Any], Awaitable[Any]]
     record_ops.Touch: records.touch,
     record_ops.BeginTurn: records.begin_turn,
     record_ops.EndTurn: records.end_turn,
+    spool_ops.Replay: replay.replay,
     feed_ops.Advance: feed.advance,
     holding_ops.Put: holdings.put,
     vector_ops.PutVectors: vectors.put_vectors,

@@ -70,7 +70,7 @@ async def gather(storage: Storage, index: Index, plan: Plan) -> Found:
     known = proposed.without(tail) if tail else proposed
     fresh = [evidence(thing, plan) for thing in things.values()]
     return Found(
-        candidates=_counted_together(known, fresh, plan),
+        candidates=counted_together(known, fresh, plan),
         things=things,
         degraded=degraded,
         unapplied=len(tail),
@@ -141,7 +141,7 @@ def _by_address(things: Iterable[Thing]) -> dict[tuple[Noun, str], Thing]:
     return {("message" if isinstance(thing, Message) else "memory", thing.id): thing for thing in things}
 
 
-def _counted_together(known: Candidates, fresh: Sequence[Candidate], plan: Plan) -> Candidates:
+def counted_together(known: Candidates, fresh: Sequence[Candidate], plan: Plan) -> Candidates:
     """What the index knows, and what it will know, with the statistics of both."""
     if not fresh:
         return known
@@ -149,7 +149,7 @@ def _counted_together(known: Candidates, fresh: Sequence[Candidate], plan: Plan)
     length = known.documents * known.average_length + sum(candidate.length for candidate in fresh)
     return replace(
         known,
-        proposals=known.proposals.joined(Proposals.of(fresh, len(plan.terms), tuple(plan.vectors))),
+        proposals=known.proposals.joined(Proposals.of(fresh, plan)),
         documents=documents,
         average_length=length / documents,
         frequencies={
@@ -161,6 +161,4 @@ def _counted_together(known: Candidates, fresh: Sequence[Candidate], plan: Plan)
 
 def _statistics(things: Iterable[Thing], plan: Plan) -> Candidates:
     """The statistics of things that no index counted."""
-    none = Proposals.of((), len(plan.terms), tuple(plan.vectors))
-    fresh = [evidence(thing, plan) for thing in things]
-    return _counted_together(Candidates(proposals=none, watermark=0), fresh, plan)
+    return counted_together(Candidates.none(plan), [evidence(thing, plan) for thing in things], plan)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rememberd.errors import Unavailable
 from rememberd.language.tokens import Counter
 from rememberd.ports.candidates import Candidates
 from rememberd.ports.index import Index
@@ -13,10 +14,11 @@ from rememberd.ports.models import Embedder
 from rememberd.ports.parts import Recalled
 from rememberd.ports.storage import Storage
 
-from .gather import gather
+from .gather import Found, gather
 from .plan import Plan, plan
 from .rank import Ranked, rank
 from .read import read_hits
+from .waiting import Waiting, with_waiting
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -32,12 +34,23 @@ class Recall:
     index: Index
     embedders: Sequence[Embedder]
     count_tokens: Counter
+    waiting: Waiting
     rank: Callable[[Candidates, Plan], Sequence[Ranked]] = rank
 
     async def __call__(
         self, scope: Scope, query: Query, clock: datetime, *, everyone: bool, exclude: frozenset[str]
     ) -> Recalled:
         planned = await plan(scope, query, clock, self.embedders, everyone=everyone, exclude=exclude)
-        found = await gather(self.storage, self.index, planned)
+        found = await self._gather(planned)
         hits = await read_hits(self.storage, planned, found, self.rank(found.candidates, planned), self.count_tokens)
         return Recalled(tuple(hits), planned.degraded + found.degraded, found.unapplied)
+
+    async def _gather(self, planned: Plan) -> Found:
+        """While messages wait in the spool they are recalled from there, even if nothing else can be."""
+        if not self.waiting.engaged:
+            return await gather(self.storage, self.index, planned)
+        try:
+            found = await gather(self.storage, self.index, planned)
+        except Unavailable as failure:
+            found = Found(candidates=Candidates.none(planned), degraded=(f"{failure.code}: {failure.detail}",))
+        return with_waiting(found, await self.waiting.seen(planned.scope, everyone=planned.everyone), planned)

@@ -1,0 +1,43 @@
+"""Replaying spooled calls on SQL."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rememberd.errors import NotFound
+from rememberd.model import Receipts
+
+from .audit import note
+from .records import append, begin_turn, end_turn, is_recorded, turn_state
+
+if TYPE_CHECKING:
+    from rememberd.ports.spool import Replay, SpooledCall
+
+    from .transaction import Reader, Transaction
+
+
+async def replay(transaction: Transaction, op: Replay) -> tuple[Receipts | None, ...]:
+    return tuple([
+        None if await _was_carried_out(transaction, call) else await _carry_out(transaction, call) for call in op.calls
+    ])  # fmt: skip
+
+
+async def _was_carried_out(reader: Reader, call: SpooledCall) -> bool:
+    if call.append and await is_recorded(reader, call.tenant, [entry.id for entry in call.append.entries]):
+        return True
+    if call.end is None:
+        return False
+    turn = await turn_state(reader, call.tenant, call.end.id)
+    if turn is None or (turn.user, turn.thread) != (call.user, call.thread):
+        raise NotFound(f"no turn {call.end.id!r} was begun here")
+    return call.append is None and turn.outcome is not None
+
+
+async def _carry_out(transaction: Transaction, call: SpooledCall) -> Receipts:
+    receipts = await append(transaction, call.append) if call.append else Receipts(call.thread, ())
+    if call.begin is not None:
+        await begin_turn(transaction, call.begin)
+    if call.end is not None:
+        await end_turn(transaction, call.end)
+    await note(transaction, call.note)
+    return receipts
