@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         Filters,
         Job,
         JobState,
+        LaneProgress,
         MemoryPatch,
         Message,
         NewApiKey,
@@ -127,6 +128,10 @@ class Operations(Protocol):
     async def jobs(self, state: JobState | None = None, limit: int = 50) -> tuple[Job, ...]: ...
 
     async def doctor(self) -> Diagnosis: ...
+
+    async def lanes(self) -> tuple[LaneProgress, ...]: ...
+
+    async def drop_lane(self, lane: str, model: str) -> int: ...
 
     async def add_api_key(self, tenant: str | None, *, operator: bool = False) -> NewApiKey: ...
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,8 @@ from .errors import MissingExtra, ModelUnavailable, SettingsError
 from .guard.gatekeeper import Gatekeeper
 from .language.tokens import estimate
 from .model import Actor
+from .ports.lanes import Lanes
+from .ports.models import space_of
 from .ports.parts import Parts
 from .settings import Settings, load_settings
 from .work.follow import Followers
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     from .ports.models import Embedder
     from .ports.storage import Storage
     from .ports.surroundings import Clock, Ids
+    from .ports.vectors import Space
     from .ports.windows import Windows
     from .providers.pull import Models
 
@@ -39,7 +43,6 @@ if TYPE_CHECKING:
 LOCAL = Actor("local", operator=True)
 
 _WINDOWS_HELD = 10_000
-_SO = "so recall goes by words alone"
 
 
 def now() -> datetime:
@@ -157,16 +160,18 @@ async def _assemble(
     from .flow.recall import Recall
 
     embedders, missing = _embedders(settings)
+    lanes = Lanes(storage, embedders, partial(_revive, settings))
+    await lanes.open()
     count_tokens = _counter(settings)
     followers = Followers()
     parts = Parts(
         storage=storage,
         windows=_windows(storage),
         index=index,
-        recall=Recall(storage=storage, index=index, embedders=embedders, count_tokens=count_tokens),
+        recall=Recall(storage=storage, index=index, lanes=lanes, count_tokens=count_tokens),
+        lanes=lanes,
         clock=clock,
         ids=ids,
-        embedders=embedders,
         policy=settings.policy,
         nudge=followers.nudge,
         count_tokens=count_tokens,
@@ -174,12 +179,11 @@ async def _assemble(
         settings=settings.described(),
     )
     followers.start(parts)
-    telemetry.log("opened", storage=storage.description, missing=list(parts.missing))
+    telemetry.log("opened", storage=storage.description, missing=[*parts.degraded, *lanes.missing()])
 
     async def close() -> None:
         await followers.stop()
-        for embedder in embedders:
-            await embedder.close()
+        await lanes.close()
         await index.close()
         await storage.close()
         if let_go is not None:
@@ -209,17 +213,32 @@ def _embedders(settings: Settings) -> tuple[tuple[Embedder, ...], dict[str, str]
     from .providers.onnx import local_lanes
 
     chosen = settings.text("models.embedder")
+    if chosen == "none":
+        return (), {"vectors": "models.embedder is none, so recall goes by words alone"}
     if chosen == "test":
-        return (TestEmbedder(),), {}
+        return (TestEmbedder(settings.maybe("models.name") or "test-1"),), {}
     if chosen == "openai":
         return (_endpoint(settings),), {}
-    if chosen == "none":
-        return (), {"vectors": f"models.embedder is none, {_SO}"}
-    try:
-        return local_lanes(models(settings).folder), {}
-    except ModelUnavailable as failure:
-        symptom, _, cure = failure.detail.partition("; ")
-        return (), {"vectors": f"{symptom}, {_SO}; {cure}"}
+    return local_lanes(models(settings).folder), {}
+
+
+def _revive(settings: Settings, space: Space) -> Embedder | None:
+    """What made the vectors of a space under earlier settings, if it can be made again."""
+    from .providers.embed import TestEmbedder
+    from .providers.onnx import local_lanes
+    from .providers.openai import OpenAIEmbedder
+
+    recipe = space.recipe
+    made: list[Embedder] = []
+    if recipe.get("embedder") == "test":
+        made = [TestEmbedder(recipe["name"])]
+    elif recipe.get("embedder") == "openai":
+        same = recipe["url"] == settings.maybe("models.url")
+        api_key = settings.maybe("models.api_key") if same else None  # an API key is for the endpoint it was set for
+        made = [OpenAIEmbedder(recipe["url"], recipe["name"], int(recipe["dimension"]), api_key)]
+    else:
+        made = list(local_lanes(models(settings).folder))
+    return next((embedder for embedder in made if space_of(embedder) == space), None)
 
 
 def _endpoint(settings: Settings) -> Embedder:

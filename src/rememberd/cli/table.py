@@ -22,7 +22,7 @@ COMMANDS = {
     "stats": "Count what is stored.",
     "rebuild": "Make a view again from storage.",
     "doctor": "Check everything; each symptom has its cure.",
-    "models": "Fetch, list and verify the models.",
+    "models": "Fetch and verify models, and change them.",
     "keys": "Add, list and revoke API keys.",
     "version": "Print the version.",
 }

@@ -40,7 +40,7 @@ async def documents(storage: Storage, changes: Sequence[Change]) -> list[Documen
         items = await storage.holdings.get_many(tenant, [id_ for noun, id_ in latest if noun == "memory"])
         vectors: dict[tuple[str, str], dict[str, bytes]] = {}
         for vector in await storage.vectors.get(tenant, [id_ for _, id_ in latest]):
-            vectors.setdefault((vector.noun, vector.id), {})[vector.lane] = vector.data
+            vectors.setdefault((vector.noun, vector.id), {})[vector.space] = vector.data
         indexed = [item for item in items if KINDS[item.kind].indexed]
         found = await _documents(messages, indexed, vectors)
         present = {(document.noun, document.id) for document in found}

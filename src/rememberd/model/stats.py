@@ -32,6 +32,20 @@ class ViewProgress:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LaneProgress:
+    """The vectors of one lane and model: ``serving`` queries, ``going`` (serving until what is coming is whole),
+    ``coming``, or only ``kept``. ``owed`` counts the texts that it has not looked at yet; ``problem`` says why it is
+    not getting on.
+    """
+
+    lane: str
+    model: str
+    state: Literal["serving", "going", "coming", "kept"]
+    owed: int = 0
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Stats:
     tenant: str | None
     messages: int
@@ -40,6 +54,7 @@ class Stats:
     spool: int = 0
     tokens: TokenTotals = TokenTotals()
     index: ViewProgress = ViewProgress()
+    lanes: tuple[LaneProgress, ...] = ()
     storage: str = ""
 
 

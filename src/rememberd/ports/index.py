@@ -16,7 +16,7 @@ class Document:
     """What the index holds of one message or memory item: ids, terms, vectors, filters; never its text.
 
     ``terms`` are words as ``language`` folds them, without spaces, repeated as often as they stand there; ``vectors``
-    have length 1. ``name`` is who said a message, ``seq`` its place in the thread.
+    are by space, and have length 1. ``name`` is who said a message, ``seq`` its place in the thread.
     """
 
     noun: Noun
@@ -67,7 +67,7 @@ class Search:
 
 class Candidate(NamedTuple):
     """A proposal with its evidence: how often each term of the search stands in it, how many terms it has in all,
-    the cosine per lane that both it and the search have a vector of, who said it, where and when (seconds since 1970).
+    the cosine per space that both it and the search have a vector of, who said it, where and when (seconds since 1970).
     """
 
     noun: Noun
@@ -86,7 +86,7 @@ class Candidate(NamedTuple):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidates:
     """Proposals, and the statistics that weighing words takes, over all documents in sight, filtered or not: how many
-    there are, how many terms they have on average, in how many each term stands, and their mean cosine per lane."""
+    there are, how many terms they have on average, in how many each term stands, and their mean cosine per space."""
 
     found: tuple[Candidate, ...]
     watermark: int

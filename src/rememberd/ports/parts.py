@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -10,7 +10,7 @@ from rememberd.language.tokens import Counter, estimate
 from rememberd.model import Hit, Policy, Query, Scope, SettingValue
 
 from .index import Index
-from .models import Embedder
+from .lanes import Lanes
 from .storage import Storage
 from .surroundings import Clock, Ids
 from .windows import Windows
@@ -54,9 +54,9 @@ class Parts:
     windows: Windows
     index: Index
     recall: Recaller
+    lanes: Lanes
     clock: Clock
     ids: Ids
-    embedders: Sequence[Embedder] = ()
     policy: Policy = field(default_factory=Policy)
     nudge: Nudge = _nobody
     count_tokens: Counter = estimate

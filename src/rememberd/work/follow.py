@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from rememberd import telemetry
 from rememberd.errors import RememberdError
-from rememberd.flow.embed import embed_next
+from rememberd.flow.embed import Reembedding, embed_next
 from rememberd.flow.index import apply_next
 
 if TYPE_CHECKING:
@@ -48,8 +48,9 @@ class Followers:
         steps: dict[str, Callable[[], Awaitable[int]]] = {
             "index": lambda: apply_next(parts.storage, parts.index, _STRIDE if self._hurry else _STEP)
         }
-        if parts.embedders:
-            steps["embed"] = lambda: embed_next(parts.storage, parts.embedders)
+        if parts.lanes.wanted:
+            steps["embed"] = lambda: embed_next(parts.storage, parts.lanes)
+            steps["reembed"] = Reembedding(parts.storage, parts.index, parts.lanes).next
         self._wake = {name: asyncio.Event() for name in steps}
         self._tasks = [
             asyncio.create_task(self._follow(name, step), name=f"rememberd-{name}") for name, step in steps.items()

@@ -12,7 +12,7 @@ from rememberd.ports.feed import Advance
 from rememberd.ports.holdings import Put
 from rememberd.ports.jobs import Cancel, Claim, Enqueue, Fail, Finish, Heartbeat, Retry
 from rememberd.ports.records import Append, BeginTurn, EndTurn, Touch
-from rememberd.ports.vectors import PutVectors
+from rememberd.ports.vectors import DropVectors, PutVectors, Serve, Want
 
 from . import api_keys, audit, feed, holdings, jobs, records, vectors
 from .tables import Committed, Tables
@@ -33,6 +33,9 @@ OPERATIONS: dict[type[Write[Any]], Callable[[Tables, Any], Any]] = {
     Advance: feed.advance,
     Put: holdings.put,
     PutVectors: vectors.put_vectors,
+    Want: vectors.want,
+    Serve: vectors.serve,
+    DropVectors: vectors.drop_vectors,
     Enqueue: jobs.enqueue,
     Claim: jobs.claim,
     Heartbeat: jobs.heartbeat,

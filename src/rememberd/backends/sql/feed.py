@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy import bindparam, func, insert, select, update
 
 from rememberd.model import Change
 
@@ -23,6 +23,9 @@ _AFTER = Statement(
     .where(feed.c.position > integer("after"))
     .order_by(feed.c.position)
     .limit(integer("limit"))
+)
+_PUTS = Statement(
+    select(func.count()).select_from(feed).where(feed.c.position > integer("after"), feed.c.operation == "put")
 )
 _REACHED = Statement(select(followers.c.position).where(followers.c.follower == bindparam("who")))
 _START = Statement(insert(followers))
@@ -45,6 +48,10 @@ class SqlFeed:
     async def read(self, after: int, limit: int) -> list[Change]:
         rows = await self._read(lambda reader: reader.rows(_AFTER, after=after, limit=limit))
         return [Change(*row) for row in rows]
+
+    async def puts(self, after: int) -> int:
+        rows = await self._read(lambda reader: reader.rows(_PUTS, after=after))
+        return cast("int", rows[0][0])
 
     async def reached(self, follower: str) -> int:
         return await self._read(lambda reader: _reached(reader, follower)) or 0

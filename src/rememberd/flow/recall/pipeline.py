@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rememberd.language.tokens import Counter
 from rememberd.ports.index import Candidates, Index
-from rememberd.ports.models import Embedder
+from rememberd.ports.lanes import Lanes
 from rememberd.ports.parts import Recalled
 from rememberd.ports.storage import Storage
 
-from .gather import gather
+from .gather import Found, gather
 from .plan import Plan, plan
 from .rank import Ranked, rank
 from .read import read_hits
@@ -29,14 +29,19 @@ class Recall:
 
     storage: Storage
     index: Index
-    embedders: Sequence[Embedder]
+    lanes: Lanes
     count_tokens: Counter
     rank: Callable[[Candidates, Plan], list[Ranked]] = rank
 
     async def __call__(
         self, scope: Scope, query: Query, clock: datetime, *, everyone: bool, exclude: frozenset[str]
     ) -> Recalled:
-        planned = await plan(scope, query, clock, self.embedders, everyone=everyone, exclude=exclude)
+        planned = await plan(scope, query, clock, self.lanes.serving, everyone=everyone, exclude=exclude)
         found = await gather(self.storage, self.index, planned)
         hits = await read_hits(self.storage, planned, found, self.rank(found.candidates, planned), self.count_tokens)
-        return Recalled(tuple(hits), planned.degraded + found.degraded, found.unapplied)
+        degraded = self.lanes.missing(query.text) + planned.degraded + found.degraded + await self._owed(planned, found)
+        return Recalled(tuple(hits), degraded, found.unapplied)
+
+    async def _owed(self, planned: Plan, found: Found) -> tuple[str, ...]:
+        owed = await self.lanes.owed(planned.scope.tenant, found.head, planned.exclude)
+        return (f"vectors: {owed:,} of the latest have none yet, so words alone find them",) if owed else ()
