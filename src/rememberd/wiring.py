@@ -158,17 +158,18 @@ async def _assemble(
     let_go: Callable[[], None] | None = None,
 ) -> LocalEngine:
     from .flow.recall import Recall
+    from .providers.repeated import Repeated
 
     embedders, missing = _embedders(settings)
-    lanes = Lanes(storage, embedders, partial(_revive, settings))
+    lanes = Lanes(storage, [Repeated(embedder) for embedder in embedders], partial(_revive, settings))
     await lanes.open()
-    count_tokens = _counter(settings)
+    count_tokens, prepare = _counter(settings)
     followers = Followers()
     parts = Parts(
         storage=storage,
         windows=_windows(storage),
         index=index,
-        recall=Recall(storage=storage, index=index, lanes=lanes, count_tokens=count_tokens),
+        recall=Recall(storage=storage, index=index, lanes=lanes, count_tokens=count_tokens, prepare=prepare),
         lanes=lanes,
         clock=clock,
         ids=ids,
@@ -255,18 +256,20 @@ def _endpoint(settings: Settings) -> Embedder:
     )
 
 
-def _counter(settings: Settings) -> Counter:
+def _counter(settings: Settings) -> tuple[Counter, Callable[[], Awaitable[None]] | None]:
+    """What counts tokens, and what has to be waited for before it does."""
     from .providers.tokens import ExactCounter
 
     encoding = settings.text("tokens.encoding")
     if encoding == "estimate":
-        return estimate
+        return estimate, None
     try:
-        return ExactCounter("o200k_base" if encoding == "auto" else encoding, models(settings).folder)
+        exact = ExactCounter("o200k_base" if encoding == "auto" else encoding, models(settings).folder)
     except ModelUnavailable as failure:
         if encoding == "auto":
-            return estimate
+            return estimate, None
         raise SettingsError(f"tokens.encoding is {encoding}, but {failure.detail}") from failure
+    return exact, exact.prepare
 
 
 def _require(module: str, extra: str, needed_for: str) -> None:

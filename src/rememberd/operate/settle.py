@@ -9,7 +9,6 @@ from rememberd.model import Settled
 
 if TYPE_CHECKING:
     from rememberd.ports.parts import Parts
-    from rememberd.ports.vectors import Space
 
 _PAUSE = 0.01
 
@@ -34,17 +33,16 @@ async def settle(parts: Parts, timeout: float) -> Settled:
 
 async def _embedded(parts: Parts) -> float:
     """How far every lane that queries go by has come."""
-    reached = [
-        await parts.storage.feed.reached(space.follower)
-        for space, state in parts.lanes.states.items()
-        if state in ("serving", "going") and _is_awaited(parts, space)
-    ]
-    return min(reached, default=float("inf"))
-
-
-def _is_awaited(parts: Parts, space: Space) -> bool:
-    embedder = parts.lanes.embedder_of(space)
-    return bool(parts.lanes.coming) if embedder is None else embedder.absent is None
+    lanes = parts.lanes
+    least = float("inf")
+    for space, state in lanes.states.items():
+        embedder = lanes.embedder_of(space)
+        if state not in ("serving", "going") or (embedder is not None and embedder.absent is not None):
+            continue
+        if embedder is None and lanes.coming:
+            return -1  # no question can be put to it until its successor serves
+        least = min(least, await parts.storage.feed.reached(space.follower))
+    return least
 
 
 async def _wait(parts: Parts) -> None:

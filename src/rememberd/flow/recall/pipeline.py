@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -25,17 +25,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recall:
-    """Plan what is asked, gather what may answer it, rank it, and read the best of it again."""
+    """Plan what is asked, gather what may answer it, rank it, and read the best of it again.
+
+    ``prepare`` is waited for first: what it loads is not loaded while others wait for the loop.
+    """
 
     storage: Storage
     index: Index
     lanes: Lanes
     count_tokens: Counter
+    prepare: Callable[[], Awaitable[None]] | None = None
     rank: Callable[[Candidates, Plan], list[Ranked]] = rank
 
     async def __call__(
         self, scope: Scope, query: Query, clock: datetime, *, everyone: bool, exclude: frozenset[str]
     ) -> Recalled:
+        if self.prepare is not None:
+            await self.prepare()
         planned = await plan(scope, query, clock, self.lanes.serving, everyone=everyone, exclude=exclude)
         found = await gather(self.storage, self.index, planned)
         hits = await read_hits(self.storage, planned, found, self.rank(found.candidates, planned), self.count_tokens)
@@ -43,5 +49,9 @@ class Recall:
         return Recalled(tuple(hits), degraded, found.unapplied)
 
     async def _owed(self, planned: Plan, found: Found) -> tuple[str, ...]:
+        """What has no vector yet, or none that the index has applied; what is left out is no loss."""
+        if not planned.vectors:
+            return ()
         owed = await self.lanes.owed(planned.scope.tenant, found.head, planned.exclude)
-        return (f"vectors: {owed:,} of the latest have none yet, so words alone find them",) if owed else ()
+        owed = max(owed, found.unapplied - len(planned.exclude))
+        return (f"vectors: {owed:,} of the latest have none yet, so words alone find them",) if owed > 0 else ()

@@ -1,4 +1,4 @@
-"""Changing the model under load while the process is killed again and again: ``python -m tests.models.reembedding``.
+"""Changing the model under load while the process is killed again and again: ``python -m bench.reembed``.
 
 A worker owns the folder, writes, queries, and re-embeds; whoever started it kills it with SIGKILL, starts the next, and
 looks at the store in the end. The vectors of the test embedder mean nothing, so a question that is word for word a
@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,8 +24,7 @@ from unittest.mock import patch
 from rememberd import wiring
 from rememberd.memory import Memory
 from rememberd.providers.embed import TestEmbedder
-from tests.cli.processes import environment
-from tests.conftest import plain_settings
+from rememberd.settings import load_settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,11 +47,12 @@ class Seen:
     faults: tuple[str, ...]
     messages: int
     embedded: int
-    states: dict[str, str]
+    states: Mapping[str, str]
 
 
 async def _open(folder: Path, model: str) -> Memory:
-    settings = plain_settings(models__embedder="test", models__name=model)
+    chosen = {"models.embedder": "test", "models.name": model, "tokens.encoding": "estimate"}
+    settings = load_settings(environment={}, dotenv=None, given=chosen)
     return Memory((await wiring.open_folder(folder, settings)).engine)
 
 
@@ -121,7 +122,7 @@ def change_under_fire(folder: Path, messages: int, kills: int, pace: float) -> S
         doomed_below = messages * (1 - (killed + 1) / (kills + 2)) if killed < kills else -1
         arguments = [str(folder), "--work", NEW, "--messages", str(messages), "--pace", str(pace)]
         worker = subprocess.Popen(
-            [sys.executable, "-m", __spec__.name, *arguments], stdout=subprocess.PIPE, env=environment(), text=True
+            [sys.executable, "-m", "bench.reembed", *arguments], stdout=subprocess.PIPE, text=True
         )
         assert worker.stdout is not None
         for line in worker.stdout:
