@@ -9,7 +9,7 @@ export PYTHONDONTWRITEBYTECODE :=
 export UV_PROJECT_ENVIRONMENT := $(VENV)
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test check lint types imports format reference bench requirements wheel clean
+.PHONY: help serve test check lint types imports format reference bench reembed requirements wheel clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -45,6 +45,9 @@ reference: $(VENV)/.dev ## write the generated pages of docs/reference anew
 bench: $(VENV)/.dev ## measure writes and HTTP against the raw engine underneath
 	$(BIN)/python -m bench.writes
 	$(BIN)/python -m bench.over_http
+
+reembed: $(VENV)/.dev ## change the model of 20,000 messages under load, killed 20 times
+	$(BIN)/python -m bench.reembed
 
 wheel: $(VENV)/.dev ## build the wheel into dist/
 	$(UV) build --wheel --out-dir dist

@@ -85,8 +85,8 @@ class RemoteOperations:
         return _lanes(await self._server.get("/v1/ops/lanes")).items
 
     async def drop_lane(self, lane: str, model: str) -> int:
-        body = {"lane": lane, "model": model}
-        return _dropped(await self._server.post("/v1/ops/lanes/drop", body, timeout=_LONG)).dropped
+        path = f"/v1/ops/lanes/{quote(lane, safe='')}/{quote(model, safe='')}"
+        return _dropped(await self._server.delete(path, timeout=_LONG)).dropped
 
     async def add_api_key(self, tenant: str | None, *, operator: bool = False) -> NewApiKey:
         body = {"tenant": tenant, "operator": operator}

@@ -232,12 +232,6 @@ class RebuildBody(Body):
     view: Literal["index", "window"] = "index"
 
 
-class DropLaneBody(Body):
-    model_config = ConfigDict(json_schema_extra={"examples": [{"lane": "en", "model": "6c9c6101a956d62d"}]})
-    lane: Id
-    model: Id
-
-
 class ApiKeyBody(Body):
     """Either a tenant's API key or an operator's."""
 

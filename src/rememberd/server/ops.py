@@ -13,7 +13,7 @@ from rememberd.model import AuditEntry, Diagnosis, Job, LaneProgress, Page, Prog
 
 from .answers import answer, whole_list
 from .asked import AuditAsked, JobsAsked, StatsAsked
-from .bodies import DropLaneBody, RebuildBody, TenantQueryBody
+from .bodies import RebuildBody, TenantQueryBody
 from .call import Call
 from .problems import documented, problem_of
 from .route import OperatorRoute
@@ -74,10 +74,10 @@ async def lanes(call: Call) -> Response:
     return whole_list(await call.engine.operate.lanes())
 
 
-@router.post("/lanes/drop", response_model=DroppedLane, responses=documented(404, 409, 507))
-async def drop_lane(call: Call, body: DropLaneBody) -> Response:
+@router.delete("/lanes/{lane}/{model:path}", response_model=DroppedLane, responses=documented(404, 409, 507))
+async def drop_lane(call: Call, lane: str, model: str) -> Response:
     """Let go of the vectors of a lane and model that are only kept. Repeating it goes on where it was interrupted."""
-    return answer(DroppedLane(await call.engine.operate.drop_lane(body.lane, body.model)))
+    return answer(DroppedLane(await call.engine.operate.drop_lane(lane, model)))
 
 
 async def _lines(first: Progress | None, rest: AsyncIterator[Progress], request_id: str) -> AsyncIterator[bytes]:
