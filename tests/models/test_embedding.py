@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from rememberd.language.sentences import parts
+from rememberd.language.tokens import estimate
 from rememberd.providers.embed import TestEmbedder
 from rememberd.providers.repeated import Repeated
 from tests.conftest import Store, plain_settings
@@ -99,3 +101,17 @@ def test_thousands_at_once_are_found_by_words_at_once_and_stats_count_down_what_
     assert store.run(store.memory.settle(60)).settled
     [lane] = store.run(store.memory.operate.stats()).lanes
     assert (lane.state, lane.owed) == ("serving", 0)
+
+
+def test_a_text_longer_than_the_window_has_a_vector_for_each_part(store: Store) -> None:
+    sentences = [f"On day {number} the parcel went from gate {number} to gate {number + 1}." for number in range(200)]
+    short, long = store.run(store.memory.of(user="lin", thread="t").ingest(["hello", " ".join(sentences)])).receipts
+    assert store.run(store.memory.settle(30)).settled
+    vectors = store.run(store.parts.storage.vectors.get("default", [short.id, long.id]))
+    lengths = {vector.id: len(vector.data) for vector in vectors}
+    pieces = parts(" ".join(sentences), TestEmbedder.window, estimate)
+    assert lengths == {short.id: 128, long.id: 128 * len(pieces)}
+    assert len(pieces) > 5
+    for part in (pieces[0], pieces[-1]):
+        found = store.run(store.memory.of(user="lin").query(part, floor=0.0)).raw
+        assert {hit.id: hit.parts["vector"] for hit in found}[long.id] == pytest.approx(0.5)

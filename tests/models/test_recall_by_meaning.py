@@ -198,6 +198,19 @@ def test_the_vocabulary_and_the_models_are_not_loaded_on_the_loop(
     assert threading.main_thread().name not in loading
 
 
+def test_what_stands_at_the_end_of_a_long_text_is_found_by_meaning(
+    open_with: Callable[[Path], Store], fetched: Path
+) -> None:
+    store = open_with(fetched)
+    filler = "The committee met again and spoke about the budget for roads and bridges. " * 120
+    store.run(store.memory.of(user="lin", thread="t").ingest(filler))
+    store.run(store.memory.of(user="lin", thread="u").ingest(f"{filler}{CHAT[3]} She cries when one barks at her."))
+    assert store.run(store.memory.operate.settle(60)).settled
+    told, filling = store.run(store.memory.of(user="lin").query("Which animals scare my kid?", floor=0.0)).raw
+    assert told.text != filler == filling.text
+    assert told.parts["vector"] > filling.parts["vector"] + 0.05
+
+
 def test_the_commands_tell_what_is_there(copied: Path, tmp_path: Path) -> None:
     listed = run(tmp_path, "models", "list", "--folder", str(copied), "--json").document
     assert {item["name"]: item["state"] for item in listed["items"]} == {

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from rememberd.errors import ModelUnavailable, SettingsError
 from rememberd.language.searchable import spoken
+from rememberd.language.sentences import parts
+from rememberd.language.tokens import estimate
 from rememberd.ports.feed import Advance
 from rememberd.ports.models import space_of
 from rememberd.ports.vectors import PutVectors, Vector
@@ -114,16 +117,23 @@ async def _texts(storage: Storage, changes: Sequence[Change]) -> dict[Thing, str
 
 
 async def _vectors(embedder: Embedder, texts: Mapping[Thing, str | None]) -> list[Vector]:
-    """The vectors that a lane makes of the texts it takes. What it held of another text of the thing, it lets go."""
-    taken = {thing: text for thing, text in texts.items() if text is not None and embedder.takes(text)}
-    data = dict(zip(taken, await embedder.embed(list(taken.values())), strict=True))
-    for vector in data.values():
-        if len(vector) != _BYTES * embedder.dimension:
-            raise SettingsError(
-                f"the lane {embedder.lane} has dimension {embedder.dimension}, but a vector of {len(vector) // _BYTES}"
-            )
+    """The vectors that a lane makes of the texts it takes: one for each part of a text that is longer than its window.
+
+    What it held of another text of the thing, it lets go.
+    """
+    cut = {
+        thing: parts(text, embedder.window, estimate) or [text]
+        for thing, text in texts.items()
+        if text is not None and embedder.takes(text)
+    }
+    made = iter(await embedder.embed([part for pieces in cut.values() for part in pieces]))
+    data = {thing: b"".join(islice(made, len(pieces))) for thing, pieces in cut.items()}
+    for thing, vectors in data.items():
+        if len(vectors) != len(cut[thing]) * embedder.dimension * _BYTES:
+            found = len(vectors) // _BYTES // len(cut[thing])
+            raise SettingsError(f"the lane {embedder.lane} has dimension {embedder.dimension}, but a vector of {found}")
     changeable = {thing: b"" for thing, text in texts.items() if text is None or thing[1] == "memory"}
     return [
-        Vector(tenant=tenant, noun=noun, id=id_, lane=embedder.lane, model=embedder.model, data=vector)
-        for (tenant, noun, id_), vector in (changeable | data).items()
+        Vector(tenant=tenant, noun=noun, id=id_, lane=embedder.lane, model=embedder.model, data=vectors)
+        for (tenant, noun, id_), vectors in (changeable | data).items()
     ]

@@ -32,6 +32,11 @@ class Embedder(Protocol):
         ...
 
     @property
+    def window(self) -> int:
+        """How many tokens, as ``language.tokens`` estimates them, a text may have; a longer one is embedded in parts."""
+        ...
+
+    @property
     def recipe(self) -> Mapping[str, str]:
         """How it is made, so that it can be made again after the settings changed; no secrets."""
         ...

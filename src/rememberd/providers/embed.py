@@ -21,6 +21,7 @@ class TestEmbedder:
 
     lane = "test"
     scale = (0.0, 0.2)
+    window = 200
     absent = None
 
     def __init__(self, name: str = "test-1", dimension: int = 32) -> None:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from .catalogue import LaneModel
 
 
+_WINDOW = 200  # estimated tokens: the models take 512 pieces, but a vector of much text says little of any of it
+
 #: What is loaded in this process, by file: engines share it, and the last one lets it go.
 _shared: WeakValueDictionary[tuple[str, ...], _Loaded] = WeakValueDictionary()
 
@@ -49,6 +51,7 @@ class OnnxLane:
         self.model = model.onnx.sha256[:16]
         self.dimension = model.dimension
         self.scale = (model.mean, model.deviation)
+        self.window = _WINDOW
         self.recipe = {"embedder": "auto"}
         self._pinned = (model.onnx, model.tokenizer)
         self._folder = folder

@@ -43,6 +43,7 @@ class OpenAIEmbedder:
 
     lane = "openai"
     scale = (0.0, 0.2)
+    window = 500  # most of them take more, but a vector of much text says little of any of it
     absent = None
 
     def __init__(

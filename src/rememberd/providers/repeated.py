@@ -40,6 +40,10 @@ class Repeated:
         return self._embedder.scale
 
     @property
+    def window(self) -> int:
+        return self._embedder.window
+
+    @property
     def recipe(self) -> Mapping[str, str]:
         return self._embedder.recipe
 

@@ -1,7 +1,7 @@
 """A shelf: the documents of one user (or of nobody, or of a whole tenant) in memory, ready to be searched.
 
 Postings are arrays sorted by term, in a few segments; a small scope is exact and costs microseconds. Vectors of a lane
-are the rows of one matrix.
+are the rows of one matrix; a long text has several.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class Shelf:
     _segments: list[Segment] = field(default_factory=list)
     _packed: int = 0
     _lengths: NDArray[np.float32] = field(default_factory=lambda: np.zeros(0, np.float32))
-    _lanes: dict[str, tuple[Rows, NDArray[np.float32]]] = field(default_factory=dict)
+    _lanes: dict[str, tuple[Rows, NDArray[np.int64], NDArray[np.float32]]] = field(default_factory=dict)
     _agents: bool = False
 
     def add(self, number: int, held: Held) -> None:
@@ -187,11 +187,16 @@ class Shelf:
         return np.concatenate([rows for rows, _ in found]), np.concatenate([counts for _, counts in found])
 
     def cosines(self, lane: str, vector: bytes) -> tuple[Rows, NDArray[np.float32]]:
-        """The rows that have a vector in a lane, and how near each is."""
+        """The rows that have vectors in a lane, and how near the nearest of each is."""
         if lane not in self._lanes:
             return np.zeros(0, np.uint32), np.zeros(0, np.float32)
-        rows, matrix = self._lanes[lane]
-        return rows, matrix @ np.frombuffer(vector, "<f4")
+        rows, lengths, flat = self._lanes[lane]
+        asked = np.frombuffer(vector, "<f4")
+        near = flat.reshape(-1, len(asked)) @ asked
+        if len(near) > len(rows):
+            ends = np.cumsum(lengths // len(asked))
+            near = np.maximum.reduceat(near, np.concatenate([[0], ends[:-1]]))
+        return rows, near
 
     def neighbours(self, row: int, reach: int) -> list[int]:
         """The rows up to ``reach`` places before or after a message in its thread."""
@@ -209,11 +214,13 @@ class Shelf:
         for lane in {lane for _, held in fresh for lane in held.vectors}:
             having = [(row, held.vectors[lane]) for row, held in fresh if lane in held.vectors]
             rows = np.fromiter((row for row, _ in having), np.uint32, len(having))
-            matrix = np.frombuffer(b"".join(data for _, data in having), "<f4").reshape(len(having), -1)
+            lengths = np.fromiter((len(data) // 4 for _, data in having), np.int64, len(having))
+            flat = np.frombuffer(b"".join(data for _, data in having), "<f4")
             if lane in self._lanes:
-                old_rows, old_matrix = self._lanes[lane]
-                rows, matrix = np.concatenate([old_rows, rows]), np.concatenate([old_matrix, matrix])
-            self._lanes[lane] = (rows, matrix)
+                old_rows, old_lengths, old_flat = self._lanes[lane]
+                rows, lengths = np.concatenate([old_rows, rows]), np.concatenate([old_lengths, lengths])
+                flat = np.concatenate([old_flat, flat])
+            self._lanes[lane] = (rows, lengths, flat)
 
 
 def words(

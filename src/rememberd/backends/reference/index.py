@@ -126,9 +126,10 @@ def _cosines(document: Document, search: Search) -> Mapping[str, float]:
 
 
 def _cosine(one: bytes, other: bytes) -> float:
+    """That of the nearest, where a document has several vectors."""
     a, b = (np.frombuffer(data, dtype="<f4").astype(np.float64) for data in (one, other))
-    lengths = float(np.linalg.norm(a) * np.linalg.norm(b))
-    return float(a @ b) / lengths if lengths else 0.0
+    lengths = np.linalg.norm(a.reshape(-1, len(b)), axis=1) * np.linalg.norm(b)
+    return float(np.max((a.reshape(-1, len(b)) @ b) / np.where(lengths, lengths, 1.0)))
 
 
 def _canonical(document: Document) -> bytes:
