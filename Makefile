@@ -54,7 +54,7 @@ wheel: $(VENV)/.dev ## build the wheel into dist/
 
 requirements: $(UV_READY) ## pin the dependencies anew
 	$(COMPILE) pyproject.toml -o requirements/run.txt
-	$(COMPILE) pyproject.toml requirements/dev.in -o requirements/dev.txt
+	$(COMPILE) --extra bridge --extra fastembed pyproject.toml requirements/dev.in -o requirements/dev.txt
 
 clean: ## remove everything that set-up made
 	rm -rf $(VENV) .uv dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -220,12 +220,15 @@ def _embedders(settings: Settings) -> tuple[tuple[Embedder, ...], dict[str, str]
         return (TestEmbedder(settings.maybe("models.name") or "test-1"),), {}
     if chosen == "openai":
         return (_endpoint(settings),), {}
+    if chosen == "fastembed":
+        return (_fastembed(settings),), {}
     return local_lanes(models(settings).folder), {}
 
 
 def _revive(settings: Settings, space: Space) -> Embedder | None:
     """What made the vectors of a space under earlier settings, if it can be made again."""
     from .providers.embed import TestEmbedder
+    from .providers.fastembed import FastembedEmbedder
     from .providers.onnx import local_lanes
     from .providers.openai import OpenAIEmbedder
 
@@ -237,6 +240,8 @@ def _revive(settings: Settings, space: Space) -> Embedder | None:
         same = recipe["url"] == settings.maybe("models.url")
         api_key = settings.maybe("models.api_key") if same else None  # an API key is for the endpoint it was set for
         made = [OpenAIEmbedder(recipe["url"], recipe["name"], int(recipe["dimension"]), api_key)]
+    elif recipe.get("embedder") == "fastembed":
+        made = [FastembedEmbedder(Path(recipe["path"]), recipe["name"], int(recipe["dimension"]))]
     else:
         made = list(local_lanes(models(settings).folder))
     return next((embedder for embedder in made if space_of(embedder) == space), None)
@@ -245,15 +250,28 @@ def _revive(settings: Settings, space: Space) -> Embedder | None:
 def _endpoint(settings: Settings) -> Embedder:
     from .providers.openai import OpenAIEmbedder
 
-    unset = [name for name in ("models.url", "models.name", "models.dimension") if not settings.maybe(name)]
-    if unset:
-        raise SettingsError(f"models.embedder is openai, but {', '.join(unset)} must be set too")
+    _require_set(settings, "models.url", "models.name", "models.dimension")
     return OpenAIEmbedder(
         settings.text("models.url"),
         settings.text("models.name"),
         settings.integer("models.dimension"),
         settings.maybe("models.api_key"),
     )
+
+
+def _fastembed(settings: Settings) -> Embedder:
+    from .providers.fastembed import FastembedEmbedder
+
+    _require_set(settings, "models.path", "models.name", "models.dimension")
+    folder = Path(settings.text("models.path")).expanduser()
+    return FastembedEmbedder(folder, settings.text("models.name"), settings.integer("models.dimension"))
+
+
+def _require_set(settings: Settings, *names: str) -> None:
+    unset = [name for name in names if not settings.maybe(name)]
+    if unset:
+        chosen = settings.text("models.embedder")
+        raise SettingsError(f"models.embedder is {chosen}, but {', '.join(unset)} must be set too")
 
 
 def _counter(settings: Settings) -> tuple[Counter, Callable[[], Awaitable[None]] | None]:

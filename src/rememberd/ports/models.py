@@ -33,7 +33,7 @@ class Embedder(Protocol):
 
     @property
     def window(self) -> int:
-        """How many tokens, as ``language.tokens`` estimates them, a text may have; longer ones are embedded in parts."""
+        """How many tokens, as ``language.tokens`` estimates them, a text may have; others are embedded in parts."""
         ...
 
     @property

@@ -17,7 +17,7 @@ from rememberd.errors import ModelUnavailable
 from rememberd.language.segment import has_han
 
 from .catalogue import EN, ZH
-from .model_folder import CURE, pinned
+from .model_folder import CURE, pinned, stamp
 from .wordpiece import WordPiece
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ _shared: WeakValueDictionary[tuple[str, ...], _Loaded] = WeakValueDictionary()
 
 
 @functools.cache
-def _models_thread() -> ThreadPoolExecutor:
+def models_thread() -> ThreadPoolExecutor:
     """One thread does the work of all lanes and engines: callers come first, so no more than one core is taken."""
     return ThreadPoolExecutor(1, thread_name_prefix="rememberd-models")
 
@@ -73,11 +73,11 @@ class OnnxLane:
 
     async def embed(self, texts: Sequence[str]) -> list[bytes]:
         loop = asyncio.get_running_loop()
-        return [await loop.run_in_executor(_models_thread(), self._embed, text) for text in texts]
+        return [await loop.run_in_executor(models_thread(), self._embed, text) for text in texts]
 
     async def check(self) -> None:
         if self._loaded is None:
-            await asyncio.get_running_loop().run_in_executor(_models_thread(), self._check)
+            await asyncio.get_running_loop().run_in_executor(models_thread(), self._check)
 
     async def close(self) -> None:
         self._loaded = None
@@ -93,7 +93,7 @@ class OnnxLane:
 
     def _load(self) -> _Loaded:
         """Load the model. A failure is remembered until the files change, so that trying again costs nothing."""
-        seen = [_stamp(self._folder / file.name) for file in self._pinned]
+        seen = [stamp(self._folder / file.name) for file in self._pinned]
         if self._failure is not None and self._failure[0] == seen:
             raise ModelUnavailable(self._failure[1])
         address = (str(self._folder), *(file.sha256 for file in self._pinned))
@@ -147,11 +147,3 @@ def _session(onnx: Path) -> Any:
         return runtime.InferenceSession(str(onnx), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # the runtime's errors have no common class
         raise ModelUnavailable(f"onnxruntime cannot load the model: {error}") from error
-
-
-def _stamp(path: Path) -> object:
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size
