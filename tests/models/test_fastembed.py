@@ -25,7 +25,7 @@ NAME = "BAAI/bge-small-en-v1.5"
 
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("fastembed") is None,
-    reason="fastembed is not installed; pip install 'rememberd[fastembed]'",
+    reason="fastembed is not installed: rememberd[fastembed]",
 )
 
 
