@@ -9,8 +9,8 @@ export PYTHONDONTWRITEBYTECODE :=
 export UV_PROJECT_ENVIRONMENT := $(VENV)
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test check lint types imports format reference bench bench-rebuild faults mutants requirements \
-	wheel clean
+.PHONY: help serve test check lint types imports format reference bench bench-rebuild reembed faults mutants \
+	requirements wheel clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -57,12 +57,15 @@ mutants: $(VENV)/.dev ## seed defects into copies of the code, and see the tests
 bench-rebuild: $(VENV)/.dev ## delete the index of 100,000 messages, rebuild it, compare it
 	$(BIN)/python -m bench.rebuild
 
+reembed: $(VENV)/.dev ## change the model of 20,000 messages under load, killed 20 times
+	$(BIN)/python -m bench.reembed
+
 wheel: $(VENV)/.dev ## build the wheel into dist/
 	$(UV) build --wheel --out-dir dist
 
 requirements: $(UV_READY) ## pin the dependencies anew
 	$(COMPILE) pyproject.toml -o requirements/run.txt
-	$(COMPILE) pyproject.toml requirements/dev.in -o requirements/dev.txt
+	$(COMPILE) --extra bridge --extra fastembed pyproject.toml requirements/dev.in -o requirements/dev.txt
 
 clean: ## remove everything that set-up made
 	rm -rf $(VENV) .uv dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         Filters,
         Job,
         JobState,
+        LaneProgress,
         MemoryPatch,
         Message,
         NewApiKey,
@@ -154,6 +155,10 @@ class Operations(Protocol):
     async def discard_failure(self, failure_id: str) -> bool: ...
 
     async def doctor(self) -> Diagnosis: ...
+
+    async def lanes(self) -> tuple[LaneProgress, ...]: ...
+
+    async def drop_lane(self, lane: str, model: str) -> int: ...
 
     async def add_api_key(self, tenant: str | None, *, operator: bool = False) -> NewApiKey: ...
 

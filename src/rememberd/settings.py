@@ -69,7 +69,7 @@ TABLE: dict[str, Setting] = {
         Setting("window.ttl", 3600.0, "seconds after its last use that a window lives", float),
         Setting(
             "models.embedder", "auto", "what makes vectors; `auto`: the fetched models, if they are there",
-            choices=("auto", "none", "openai", "test"),
+            choices=("auto", "none", "openai", "fastembed", "test"),
         ),
         Setting(
             "models.folder", None, "the folder of the fetched models; by default in the user's cache",
@@ -77,7 +77,8 @@ TABLE: dict[str, Setting] = {
         ),
         Setting("models.source", None, "where `models pull` fetches from: a folder of jars, or a Maven repository"),
         Setting("models.url", None, "the endpoint of `openai`, such as http://127.0.0.1:8000/v1"),
-        Setting("models.name", None, "the model that the endpoint is asked for"),
+        Setting("models.path", None, "the folder of the model of `fastembed`"),
+        Setting("models.name", None, "the model that the endpoint is asked for, or that is in `models.path`"),
         Setting("models.dimension", None, "the dimension of its vectors", int),
         Setting("models.api_key", None, "the endpoint's API key", secret=True),
         Setting(

@@ -6,6 +6,7 @@ import hashlib
 import importlib
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,8 @@ from .guard.gatekeeper import Gatekeeper
 from .language.tokens import estimate
 from .model import Actor, DrainRule
 from .operate.backup import keep
+from .ports.lanes import Lanes
+from .ports.models import space_of
 from .ports.parts import Parts
 from .settings import Settings, load_settings
 from .work.drain import Drain
@@ -41,6 +44,7 @@ if TYPE_CHECKING:
     from .ports.spool import Spool
     from .ports.storage import Storage
     from .ports.surroundings import Clock, Ids
+    from .ports.vectors import Space
     from .ports.windows import Windows
     from .providers.pull import Models
 
@@ -48,7 +52,6 @@ if TYPE_CHECKING:
 LOCAL = Actor("local", operator=True)
 
 _WINDOWS_HELD = 10_000
-_SO = "so recall goes by words alone"
 
 
 def now() -> datetime:
@@ -229,13 +232,18 @@ async def _assemble(
 ) -> LocalEngine:
     from .flow.recall import Recall
     from .flow.spool import Spooler
+    from .providers.repeated import Repeated
 
     embedders, missing = _embedders(settings)
-    count_tokens = _counter(settings)
+    lanes = Lanes(storage, [Repeated(embedder) for embedder in embedders], partial(_revive, settings))
+    await lanes.open()
+    count_tokens, prepare = _counter(settings)
     followers = Followers()
     spooler = Spooler(spool)
     await spooler.load()
-    recall = Recall(storage=storage, index=index, embedders=embedders, count_tokens=count_tokens, waiting=spooler)
+    recall = Recall(
+        storage=storage, index=index, lanes=lanes, count_tokens=count_tokens, waiting=spooler, prepare=prepare
+    )
     parts = Parts(
         storage=storage,
         spool=spool,
@@ -243,9 +251,9 @@ async def _assemble(
         index=index,
         backups=backups,
         recall=recall,
+        lanes=lanes,
         clock=clock,
         ids=ids,
-        embedders=embedders,
         policy=settings.policy,
         nudge=followers.nudge,
         count_tokens=count_tokens,
@@ -255,15 +263,14 @@ async def _assemble(
     followers.start(parts)
     drain = Drain(parts, spooler, _drain_rule(settings))
     drain.start()
-    telemetry.log("opened", storage=storage.description, missing=list(parts.missing))
+    telemetry.log("opened", storage=storage.description, missing=[*parts.degraded, *lanes.missing()])
 
     async def close() -> None:
         try:
             await drain.stop()
             await followers.stop()
             crash.point("close.middle")
-            for embedder in embedders:
-                await embedder.close()
+            await lanes.close()
             await index.close()
             await storage.close()
             await spool.close()
@@ -323,25 +330,43 @@ def _embedders(settings: Settings) -> tuple[tuple[Embedder, ...], dict[str, str]
     from .providers.onnx import local_lanes
 
     chosen = settings.text("models.embedder")
+    if chosen == "none":
+        return (), {"vectors": "models.embedder is none, so recall goes by words alone"}
     if chosen == "test":
-        return (TestEmbedder(),), {}
+        return (TestEmbedder(settings.maybe("models.name") or "test-1"),), {}
     if chosen == "openai":
         return (_endpoint(settings),), {}
-    if chosen == "none":
-        return (), {"vectors": f"models.embedder is none, {_SO}"}
-    try:
-        return local_lanes(models(settings).folder), {}
-    except ModelUnavailable as failure:
-        symptom, _, cure = failure.detail.partition("; ")
-        return (), {"vectors": f"{symptom}, {_SO}; {cure}"}
+    if chosen == "fastembed":
+        return (_fastembed(settings),), {}
+    return local_lanes(models(settings).folder), {}
+
+
+def _revive(settings: Settings, space: Space) -> Embedder | None:
+    """What made the vectors of a space under earlier settings, if it can be made again."""
+    from .providers.embed import TestEmbedder
+    from .providers.fastembed import FastembedEmbedder
+    from .providers.onnx import local_lanes
+    from .providers.openai import OpenAIEmbedder
+
+    recipe = space.recipe
+    made: list[Embedder] = []
+    if recipe.get("embedder") == "test":
+        made = [TestEmbedder(recipe["name"])]
+    elif recipe.get("embedder") == "openai":
+        same = recipe["url"] == settings.maybe("models.url")
+        api_key = settings.maybe("models.api_key") if same else None  # an API key is for the endpoint it was set for
+        made = [OpenAIEmbedder(recipe["url"], recipe["name"], int(recipe["dimension"]), api_key)]
+    elif recipe.get("embedder") == "fastembed":
+        made = [FastembedEmbedder(Path(recipe["path"]), recipe["name"], int(recipe["dimension"]))]
+    else:
+        made = list(local_lanes(models(settings).folder))
+    return next((embedder for embedder in made if space_of(embedder) == space), None)
 
 
 def _endpoint(settings: Settings) -> Embedder:
     from .providers.openai import OpenAIEmbedder
 
-    unset = [name for name in ("models.url", "models.name", "models.dimension") if not settings.maybe(name)]
-    if unset:
-        raise SettingsError(f"models.embedder is openai, but {', '.join(unset)} must be set too")
+    _require_set(settings, "models.url", "models.name", "models.dimension")
     return OpenAIEmbedder(
         settings.text("models.url"),
         settings.text("models.name"),
@@ -350,18 +375,35 @@ def _endpoint(settings: Settings) -> Embedder:
     )
 
 
-def _counter(settings: Settings) -> Counter:
+def _fastembed(settings: Settings) -> Embedder:
+    from .providers.fastembed import FastembedEmbedder
+
+    _require_set(settings, "models.path", "models.name", "models.dimension")
+    folder = Path(settings.text("models.path")).expanduser()
+    return FastembedEmbedder(folder, settings.text("models.name"), settings.integer("models.dimension"))
+
+
+def _require_set(settings: Settings, *names: str) -> None:
+    unset = [name for name in names if not settings.maybe(name)]
+    if unset:
+        chosen = settings.text("models.embedder")
+        raise SettingsError(f"models.embedder is {chosen}, but {', '.join(unset)} must be set too")
+
+
+def _counter(settings: Settings) -> tuple[Counter, Callable[[], Awaitable[None]] | None]:
+    """What counts tokens, and what has to be waited for before it does."""
     from .providers.tokens import ExactCounter
 
     encoding = settings.text("tokens.encoding")
     if encoding == "estimate":
-        return estimate
+        return estimate, None
     try:
-        return ExactCounter("o200k_base" if encoding == "auto" else encoding, models(settings).folder)
+        exact = ExactCounter("o200k_base" if encoding == "auto" else encoding, models(settings).folder)
     except ModelUnavailable as failure:
         if encoding == "auto":
-            return estimate
+            return estimate, None
         raise SettingsError(f"tokens.encoding is {encoding}, but {failure.detail}") from failure
+    return exact, exact.prepare
 
 
 def _require(module: str, extra: str, needed_for: str) -> None:

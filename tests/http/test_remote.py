@@ -13,6 +13,7 @@ import pytest
 from rememberd.client import RemoteEngine
 from rememberd.errors import (
     AccessDenied,
+    Conflict,
     IdempotencyConflict,
     InvalidRequest,
     NotAuthenticated,
@@ -27,6 +28,7 @@ from rememberd.errors import (
 )
 from rememberd.memory import Memory
 from rememberd.model import Filters, MemoryPatch, NewMemory, NewMessage, Progress, Query, Scope
+from rememberd.ports.vectors import PutVectors, Serve, Space, Vector, Want
 
 if TYPE_CHECKING:
     from rememberd.engine import Engine
@@ -228,6 +230,27 @@ def test_api_keys_are_kept_from_afar(house: House, remote: RemoteEngine) -> None
     assert (listed.id, listed.tenant, listed.revoked_at) == (made.id, "acme", None)
     assert house.run(remote.operate.revoke_api_key(made.id))
     assert not house.run(remote.operate.revoke_api_key(made.id))
+
+
+def test_lanes_are_shown_and_dropped_from_afar(house: House, remote: RemoteEngine) -> None:
+    old, new = Space("en", "old/1"), Space("en", "new")
+    storage = house.engine._parts.storage
+    vector = Vector(tenant="acme", noun="message", id="m", lane="en", model="old/1", data=b"1234")
+
+    async def change() -> None:
+        await storage.write(Want((old,)), PutVectors(vectors=(vector,)))
+        await storage.write(Want((new,)))
+        await storage.write(Serve(frozenset((new,))))
+
+    house.run(change())
+    shown = house.run(remote.operate.lanes())
+    assert shown == house.run(house.engine.operate.lanes())
+    assert {lane.model: lane.state for lane in shown} == {"old/1": "kept", "new": "serving"}
+    assert house.run(remote.operate.drop_lane("en", "old/1")) == 1
+    with pytest.raises(NotFound):
+        house.run(remote.operate.drop_lane("en", "old/1"))
+    with pytest.raises(Conflict):
+        house.run(remote.operate.drop_lane("en", "new"))
 
 
 class Flaky(httpx2.AsyncBaseTransport):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 from rememberd.errors import ModelUnavailable
+from rememberd.providers import onnx
 from rememberd.providers.catalogue import EN, ZH
 from rememberd.providers.onnx import local_lanes
 
@@ -123,19 +125,40 @@ def test_nothing_is_loaded_before_it_is_used(fetched: Path) -> None:
     assert told.stdout.strip() == "False"
 
 
-def test_without_any_file_there_are_no_lanes(tmp_path: Path) -> None:
-    with pytest.raises(ModelUnavailable, match="no embedding model is set up; rememberd models pull"):
-        local_lanes(tmp_path)
+def test_a_lane_without_its_files_says_so_and_the_other_goes_on(copied: Path, runner: asyncio.Runner) -> None:
+    (copied / EN.tokenizer.name).unlink()
+    zh, en = local_lanes(copied)
+    assert zh.absent is None
+    assert en.absent == "bge-small-en-v1.5-q-tokenizer.json is missing; rememberd models pull"
+    assert runner.run(zh.embed(["你好"]))
+    with pytest.raises(ModelUnavailable, match=r"bge-small-en-v1\.5-q-tokenizer\.json is missing"):
+        runner.run(en.embed(["hello"]))
 
 
-def test_a_missing_or_truncated_file_is_named(copied: Path) -> None:
+def test_a_truncated_file_is_named_and_a_mended_one_is_taken_up(
+    copied: Path, fetched: Path, runner: asyncio.Runner
+) -> None:
     whole = (copied / EN.onnx.name).read_bytes()
     (copied / EN.onnx.name).write_bytes(whole[:-1])
+    _, en = local_lanes(copied)
+    assert en.absent is None
     with pytest.raises(ModelUnavailable, match=r"bge-small-en-v1\.5-q\.onnx is damaged; rememberd models pull"):
-        local_lanes(copied)
-    (copied / EN.onnx.name).unlink()
-    with pytest.raises(ModelUnavailable, match=r"bge-small-en-v1\.5-q\.onnx is missing; rememberd models pull"):
-        local_lanes(copied)
+        runner.run(en.embed(["hello"]))
+    (copied / EN.onnx.name).write_bytes(whole)
+    assert runner.run(en.embed(["hello"]))
+
+
+def test_engines_of_one_process_share_a_model_and_the_last_lets_it_go(fetched: Path, runner: asyncio.Runner) -> None:
+    held = {id(loaded) for loaded in onnx._shared.values()}
+    one, other = local_lanes(fetched)[0], local_lanes(fetched)[0]
+    runner.run(one.embed(["你好"]))
+    runner.run(other.embed(["你好"]))
+    assert one._loaded is other._loaded is not None
+    runner.run(one.close())
+    assert runner.run(other.embed(["再见"]))
+    runner.run(other.close())
+    gc.collect()
+    assert {id(loaded) for loaded in onnx._shared.values()} <= held
 
 
 @pytest.mark.parametrize("file", [ZH.onnx, ZH.tokenizer])

@@ -1,4 +1,4 @@
-"""rememberd models: what vectors and exact token counts need, fetched once. Nothing is fetched at any other time."""
+"""rememberd models: what vectors and exact token counts need, fetched once; and which of them a store goes by."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from rememberd.settings import Settings, load_settings
 
 from .command import command
 from .exits import UNHEALTHY
-from .options import ConfigFile
+from .options import ConfigFile, Place
 from .output import Output
 from .pictures import table
 
 models = typer.Typer(rich_markup_mode=None)
 
 _STYLES = {"ok": "green", "missing": "yellow", "damaged": "bold red"}
+_STYLES |= {"serving": "green", "going": "yellow", "coming": "cyan", "kept": "dim"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,33 @@ def verify(shelf: Shelf, output: Output) -> None:
     if not whole:
         output.note("rememberd models pull fetches what is missing or damaged")
         raise typer.Exit(UNHEALTHY)
+
+
+@models.command("status")
+@command
+async def status(place: Place, output: Output) -> None:
+    """Tell which models' vectors serve queries, and how far those are that are coming."""
+    async with place.connect() as memory:
+        lanes = await memory.operate.lanes()
+    shape = table("lane", "model", "", "texts to go", "problem")
+    for lane in lanes:
+        owed = f"{lane.owed:,}" if lane.state != "kept" else ""
+        shape.add_row(lane.lane, lane.model, Text(lane.state, _STYLES[lane.state]), owed, lane.problem)
+    output.show({"items": lanes}, shape if lanes else "no vectors are held")
+
+
+@models.command("drop")
+@command
+async def drop(
+    place: Place,
+    output: Output,
+    lane: Annotated[str, typer.Argument(help="The lane, as `models status` names it.")],
+    model: Annotated[str, typer.Argument(help="The model, as `models status` names it.")],
+) -> None:
+    """Let go of the vectors of a model that are only kept. Going back to it would take embedding anew."""
+    async with place.connect() as memory:
+        dropped = await memory.operate.drop_lane(lane, model)
+    output.show({"dropped": dropped}, f"{dropped:,} vectors of {lane}/{model} were dropped.")
 
 
 def _styled(state: str) -> Text:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from rememberd.model import Context, Hit, MemoryItem, Message
+    from rememberd.model import Context, Hit, LaneProgress, MemoryItem, Message
 
 _STEERING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _BAR = 20
@@ -39,6 +39,12 @@ def table(*columns: str) -> Table:
     for column in columns:
         shape.add_column(column, overflow="fold")
     return shape
+
+
+def lane_line(lane: LaneProgress) -> str:
+    """How a lane is getting on, in a line."""
+    owed = f", {lane.owed:,} texts to go" if lane.owed and lane.state != "kept" else ""
+    return f"{lane.state}, model {lane.model}{owed}" + (f" ({lane.problem})" if lane.problem else "")
 
 
 def messages_table(messages: Iterable[Message]) -> Table:

@@ -9,7 +9,7 @@ import typer
 from .command import command
 from .options import Place
 from .output import Output
-from .pictures import table
+from .pictures import lane_line, table
 
 
 @command
@@ -33,4 +33,6 @@ async def stats(
     shape = table("", "the whole store" if tenant is None else f"tenant {tenant}")
     for name, value in counted.items():
         shape.add_row(name, value)
+    for lane in counts.lanes:
+        shape.add_row(f"lane {lane.lane}", lane_line(lane))
     output.show(counts, shape)

@@ -26,7 +26,7 @@ COMMANDS = {
     "restore": "Make a folder again from an archive.",
     "doctor": "Check everything; each symptom has its cure.",
     "prove": "Make faults, and show that nothing is lost.",
-    "models": "Fetch, list and verify the models.",
+    "models": "Fetch and verify models, and change them.",
     "keys": "Add, list and revoke API keys.",
     "version": "Print the version.",
 }

@@ -63,8 +63,15 @@ class Connection:
     ) -> bytes:
         return await self._call("PATCH", path, parameters=parameters, body=body, headers=_if_match(expected))
 
-    async def delete(self, path: str, parameters: Sequence[tuple[str, str]] = (), expected: int | None = None) -> None:
-        await self._call("DELETE", path, parameters=parameters, headers=_if_match(expected))
+    async def delete(
+        self,
+        path: str,
+        parameters: Sequence[tuple[str, str]] = (),
+        expected: int | None = None,
+        *,
+        timeout: float | None = None,
+    ) -> bytes:
+        return await self._call("DELETE", path, parameters=parameters, headers=_if_match(expected), timeout=timeout)
 
     @asynccontextmanager
     async def lines(self, path: str, body: Mapping[str, Any]) -> AsyncIterator[AsyncIterator[str]]:

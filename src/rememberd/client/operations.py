@@ -9,13 +9,25 @@ from urllib.parse import quote
 import msgspec
 
 from rememberd.errors import NotFound, RememberdError
-from rememberd.model import ApiKey, AuditEntry, Diagnosis, Failure, Job, NewApiKey, Page, Progress, Settled, Stats
+from rememberd.model import (
+    ApiKey,
+    AuditEntry,
+    Diagnosis,
+    Failure,
+    Job,
+    LaneProgress,
+    NewApiKey,
+    Page,
+    Progress,
+    Settled,
+    Stats,
+)
 from rememberd.operate.backup import keep
 from rememberd.ports.backups import Piece
 
 from .failures import error_of_problem
 from .sending import page_parameters, query_fields
-from .wire import Problem, QueryAnswer, Replayed, ShownApiKey, context_of
+from .wire import DroppedLane, Problem, QueryAnswer, Replayed, ShownApiKey, context_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator
@@ -33,9 +45,14 @@ _jobs = msgspec.json.Decoder(Page[Job]).decode
 _failures = msgspec.json.Decoder(Page[Failure]).decode
 _failure = msgspec.json.Decoder(Failure).decode
 _replayed = msgspec.json.Decoder(Replayed).decode
+_lanes = msgspec.json.Decoder(Page[LaneProgress]).decode
+_dropped = msgspec.json.Decoder(DroppedLane).decode
 _diagnosis = msgspec.json.Decoder(Diagnosis).decode
 _new_api_key = msgspec.json.Decoder(NewApiKey).decode
 _api_keys = msgspec.json.Decoder(Page[ShownApiKey]).decode
+
+#: What takes long may take that.
+_LONG = 600.0
 
 #: How much longer than a call's own time-out its answer may take.
 _GRACE = 15.0
@@ -101,6 +118,13 @@ class RemoteOperations:
 
     async def doctor(self) -> Diagnosis:
         return _diagnosis(await self._server.get("/v1/ops/doctor"))
+
+    async def lanes(self) -> tuple[LaneProgress, ...]:
+        return _lanes(await self._server.get("/v1/ops/lanes")).items
+
+    async def drop_lane(self, lane: str, model: str) -> int:
+        path = f"/v1/ops/lanes/{quote(lane, safe='')}/{quote(model, safe='')}"
+        return _dropped(await self._server.delete(path, timeout=_LONG)).dropped
 
     async def add_api_key(self, tenant: str | None, *, operator: bool = False) -> NewApiKey:
         body = {"tenant": tenant, "operator": operator}

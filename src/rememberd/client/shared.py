@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         Filters,
         Job,
         JobState,
+        LaneProgress,
         MemoryItem,
         MemoryPatch,
         Message,
@@ -201,6 +202,12 @@ class SharedOperations:
 
     async def doctor(self) -> Diagnosis:
         return await self._owner.ask(lambda engine: engine.operate.doctor())
+
+    async def lanes(self) -> tuple[LaneProgress, ...]:
+        return await self._owner.ask(lambda engine: engine.operate.lanes())
+
+    async def drop_lane(self, lane: str, model: str) -> int:
+        return await self._owner.tell(lambda engine: engine.operate.drop_lane(lane, model))
 
     async def add_api_key(self, tenant: str | None, *, operator: bool = False) -> NewApiKey:
         return await self._owner.tell(lambda engine: engine.operate.add_api_key(tenant, operator=operator))

@@ -74,6 +74,13 @@ class ShownApiKey:
     revoked_at: datetime | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class DroppedLane:
+    """How many vectors were let go of."""
+
+    dropped: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
     """RFC 9457. ``instance`` is the request's id; ``errors`` name every fault of a request that is wrong."""

@@ -73,6 +73,17 @@ async def the_head_is_the_position_of_the_last_change(trial: StorageTrial) -> No
 
 
 @promise
+async def puts_are_counted_beyond_a_position(trial: StorageTrial) -> None:
+    start = await trial.storage.feed.head()
+    one = entry("one")
+    await trial.storage.write(append(trial.tenant, one, "two"), put(trial.tenant))
+    await trial.storage.write(PutVectors(vectors=(vector(trial.tenant, one.id, 1),)))
+    expect.equal(await trial.storage.feed.puts(start), 3)
+    expect.equal(await trial.storage.feed.puts(start + 2), 1)
+    expect.equal(await trial.storage.feed.puts(await trial.storage.feed.head()), 0)
+
+
+@promise
 async def the_feed_is_read_in_pages_beyond_a_position(trial: StorageTrial) -> None:
     start = await trial.storage.feed.head()
     await trial.storage.write(append(trial.tenant, *(f"{number}" for number in range(7))))

@@ -212,6 +212,24 @@ async def filters_narrow_every_way_of_searching(trial: IndexTrial) -> None:
 
 
 @index_promise
+async def of_several_vectors_the_nearest_counts(trial: IndexTrial) -> None:
+    several = b"".join((unit(-1, 0), unit(3, 4), unit(0, -1)))
+    documents = [
+        document(trial.tenant, "x", id="far", vectors={"en": unit(0, 1)}),
+        document(trial.tenant, "x", id="several", vectors={"en": several}),
+        document(trial.tenant, "x", id="near", vectors={"en": unit(1, 0)}),
+    ]
+    await trial.index.apply(documents, 1)
+    found = (await _search(trial, vectors={"en": unit(1, 0)})).found
+    expect.equal([each.id for each in found], ["near", "several", "far"])
+    for each, cosine in zip(found, (1.0, 0.6, 0.0), strict=True):
+        _expect_near(each.cosine["en"], cosine)
+    await trial.reopen()
+    [best, *_] = (await _search(trial, vectors={"en": unit(0, -1)})).found
+    expect.equal(best.id, "several")
+
+
+@index_promise
 async def the_nearest_are_proposed_nearest_first_with_their_cosines(trial: IndexTrial) -> None:
     angles = {"near": (1.0, 0.1), "middle": (1.0, 1.0), "far": (-1.0, 0.2), "long": (8.0, 3.0)}
     documents = [document(trial.tenant, "x", id=name, vectors={"en": unit(*at)}) for name, at in angles.items()]

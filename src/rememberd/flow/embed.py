@@ -1,58 +1,141 @@
-"""Following the feed: from texts to vectors, in the background."""
+"""Following the feed: from texts to vectors, in the background; and changing the models while queries go on."""
 
 from __future__ import annotations
 
+from collections import defaultdict
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from rememberd import crash
+from rememberd.errors import ModelUnavailable, SettingsError
 from rememberd.language.searchable import spoken
+from rememberd.language.sentences import parts
+from rememberd.language.tokens import estimate
 from rememberd.ports.feed import Advance
+from rememberd.ports.models import space_of
 from rememberd.ports.vectors import PutVectors, Vector
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from rememberd.model import Change
     from rememberd.model.change import Noun
+    from rememberd.ports.index import Index
+    from rememberd.ports.lanes import Lanes
     from rememberd.ports.models import Embedder
     from rememberd.ports.storage import Storage
 
+    Thing = tuple[str, Noun, str]
+
 BATCH = 64
+_BYTES = 4  # of a float32
 
 
-FOLLOWER = "embed"
-
-
-async def embed_next(storage: Storage, embedders: Sequence[Embedder], batch: int = BATCH) -> int:
-    """Store the vectors that the next changes of the feed owe, and how far that brought us, in one transaction.
+async def embed_next(storage: Storage, lanes: Lanes, batch: int = BATCH) -> int:
+    """Store the vectors that the next changes of the feed owe to the lanes that serve.
 
     Answers how many changes there were. Repeating it is harmless.
     """
-    changes = await storage.feed.read(await storage.feed.reached(FOLLOWER), batch)
-    if changes:
-        vectors = await _vectors(storage, embedders, changes)
-        crash.point("embed.middle")
-        await storage.write(Advance(FOLLOWER, changes[-1].position), PutVectors(vectors=tuple(vectors)))
-    return len(changes)
+    if not storage.exclusive:
+        await lanes.look()
+    return await _follow(storage, lanes, lanes.serving, batch)
 
 
-async def _vectors(storage: Storage, embedders: Sequence[Embedder], changes: Sequence[Change]) -> list[Vector]:
-    owed: dict[str, dict[str, Noun]] = {}
+class Reembedding:
+    """Brings the coming lanes up to the head of the feed, and lets them serve when they, and the index, are there.
+
+    Where a process was killed, the next goes on: what was embedded is stored with how far that brought us.
+    """
+
+    def __init__(self, storage: Storage, index: Index, lanes: Lanes) -> None:
+        self._storage, self._index, self._lanes = storage, index, lanes
+        self._whole_at: int | None = None
+
+    async def next(self, batch: int = BATCH) -> int:
+        """One step; answers how many changes were followed."""
+        coming = self._lanes.coming
+        if not coming:
+            self._whole_at = None
+            return 0
+        followed = await _follow(self._storage, self._lanes, coming, batch)
+        if followed == batch or any(self._lanes.failure_of(space_of(embedder)) for embedder in coming):
+            self._whole_at = None
+        elif self._whole_at is None:
+            self._whole_at = await self._storage.feed.head()
+        elif await self._reached(coming) >= self._whole_at:
+            await self._lanes.serve()
+        return followed
+
+    async def _reached(self, coming: Sequence[Embedder]) -> int:
+        """How far every lane and the index have come."""
+        reached = [await self._storage.feed.reached(space_of(embedder).follower) for embedder in coming]
+        return min(await self._index.watermark(), *reached)
+
+
+async def _follow(storage: Storage, lanes: Lanes, embedders: Sequence[Embedder], batch: int) -> int:
+    """One step for each lane: those that are equally far share it, and one that fails holds up no other."""
+    places = defaultdict(list)
+    for embedder in embedders:
+        places[await storage.feed.reached(space_of(embedder).follower)].append(embedder)
+    most = 0
+    for place, together in sorted(places.items(), reverse=True):
+        changes = await storage.feed.read(place, batch)
+        if not changes:
+            continue
+        texts = await _texts(storage, changes)
+        upto = changes[-1].position
+        made: list[Vector] = []
+        advances: list[Advance] = []
+        for embedder in together:
+            try:
+                made += await _vectors(embedder, texts)
+            except (ModelUnavailable, SettingsError) as failure:
+                lanes.failed(embedder, failure)
+            else:
+                advances.append(Advance(space_of(embedder).follower, upto))
+                lanes.followed(embedder, upto)
+        if advances:
+            crash.point("embed.middle")
+            await storage.write(PutVectors(vectors=tuple(made)), *advances)
+            most = max(most, len(changes))
+    return most
+
+
+async def _texts(storage: Storage, changes: Sequence[Change]) -> dict[Thing, str | None]:
+    """The texts of what changed, as they are now; None of what is gone."""
+    owed: dict[str, dict[str, Noun]] = defaultdict(dict)
     for change in changes:
-        if change.operation == "put":
-            owed.setdefault(change.tenant, {})[change.id] = change.noun
-    made: list[Vector] = []
+        if change.operation != "embed":
+            owed[change.tenant][change.id] = change.noun
+    texts: dict[Thing, str | None] = {}
     for tenant, nouns in owed.items():
-        texts = {
+        found = {
             message.id: spoken(message.content, message.name)
             for message in await storage.records.messages(tenant, list(nouns))
         }
-        texts |= {item.id: item.text for item in await storage.holdings.get_many(tenant, list(nouns))}
-        for embedder in embedders:
-            taken = [id_ for id_, text in texts.items() if embedder.takes(text)]
-            data = await embedder.embed([texts[id_] for id_ in taken])
-            made += [
-                Vector(tenant=tenant, noun=nouns[id_], id=id_, lane=embedder.lane, model=embedder.model, data=vector)
-                for id_, vector in zip(taken, data, strict=True)
-            ]
-    return made
+        found |= {item.id: item.text for item in await storage.holdings.get_many(tenant, list(nouns))}
+        texts |= {(tenant, noun, id_): found.get(id_) for id_, noun in nouns.items()}
+    return texts
+
+
+async def _vectors(embedder: Embedder, texts: Mapping[Thing, str | None]) -> list[Vector]:
+    """The vectors that a lane makes of the texts it takes: one for each part of a text that is longer than its window.
+
+    What it held of another text of the thing, it lets go.
+    """
+    cut = {
+        thing: parts(text, embedder.window, estimate) or [text]
+        for thing, text in texts.items()
+        if text is not None and embedder.takes(text)
+    }
+    made = iter(await embedder.embed([part for pieces in cut.values() for part in pieces]))
+    data = {thing: b"".join(islice(made, len(pieces))) for thing, pieces in cut.items()}
+    for thing, vectors in data.items():
+        if len(vectors) != len(cut[thing]) * embedder.dimension * _BYTES:
+            found = len(vectors) // _BYTES // len(cut[thing])
+            raise SettingsError(f"the lane {embedder.lane} has dimension {embedder.dimension}, but a vector of {found}")
+    changeable = {thing: b"" for thing, text in texts.items() if text is None or thing[1] == "memory"}
+    return [
+        Vector(tenant=tenant, noun=noun, id=id_, lane=embedder.lane, model=embedder.model, data=vectors)
+        for (tenant, noun, id_), vectors in (changeable | data).items()
+    ]

@@ -40,7 +40,8 @@ async def _matching(storage: Storage, index: Index, scope: Scope, search: str) -
     filters = Filters(kind=(MESSAGE,), thread=(scope.thread,) if scope.thread else ())
     proposed = await index.search(Search(scope=scope, filters=filters, terms=wanted, match="all", limit=_MOST_MATCHES))
     ids = set(proposed.proposals.ids.tolist())  # the filter lets only messages through
-    ids |= {id_ for noun, id_ in await unapplied(storage, scope.tenant, proposed.watermark) if noun == "message"}
+    tail = await unapplied(storage, scope.tenant, proposed.watermark)
+    ids |= {id_ for noun, id_ in tail.things if noun == "message"}
     messages = await storage.records.messages(scope.tenant, sorted(ids))
     return [
         message

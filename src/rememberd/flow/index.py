@@ -77,7 +77,7 @@ async def _read(storage: Storage, changes: Sequence[Change]) -> _Things:
         for item in await storage.holdings.get_many(tenant, ids["memory"]):
             things.found[tenant, "memory", item.id] = item
         for vector in await storage.vectors.get(tenant, ids["message"] + ids["memory"]):
-            things.vectors.setdefault((tenant, vector.noun, vector.id), {})[vector.lane] = vector.data
+            things.vectors.setdefault((tenant, vector.noun, vector.id), {})[vector.space] = vector.data
     return things
 
 

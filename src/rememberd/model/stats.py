@@ -41,6 +41,20 @@ class ViewProgress:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LaneProgress:
+    """The vectors of one lane and model: ``serving`` queries, ``going`` (serving until what is coming is whole),
+    ``coming``, or only ``kept``. ``owed`` counts the texts that it has not looked at yet; ``problem`` says why it is
+    not getting on.
+    """
+
+    lane: str
+    model: str
+    state: Literal["serving", "going", "coming", "kept"]
+    owed: int = 0
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Stats:
     """``under_way`` is the long work that the process is doing for operators."""
 
@@ -52,6 +66,7 @@ class Stats:
     dead_letters: int = 0
     tokens: TokenTotals = TokenTotals()
     index: ViewProgress = ViewProgress()
+    lanes: tuple[LaneProgress, ...] = ()
     storage: str = ""
     under_way: dict[str, Progress] = field(default_factory=dict)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rememberd.errors import ModelUnavailable, RememberdError, SettingsError
 from rememberd.model import Diagnosis, Finding
+from rememberd.ports.models import space_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -23,7 +24,7 @@ async def examine(parts: Parts) -> Diagnosis:
         "spool": _spool,
         "index": _index,
         "jobs": _jobs,
-        **({"vectors": _vectors} if parts.embedders else {}),
+        **({"vectors": _vectors} if parts.lanes.wanted else {}),
         "clock": _clock,
     }
     findings = []
@@ -80,13 +81,17 @@ async def _index(parts: Parts) -> Finding:
 
 
 async def _vectors(parts: Parts) -> Finding:
-    for embedder in parts.embedders:
+    for missing in parts.lanes.missing():
+        return _warning("vectors", missing.removeprefix("vectors: "))
+    for embedder in (*parts.lanes.serving, *parts.lanes.coming):
         try:
             await embedder.check()
         except (ModelUnavailable, SettingsError) as failure:
             return _warning("vectors", f"lane {embedder.lane}: {failure.detail}")
-    lanes = ", ".join(embedder.lane for embedder in parts.embedders)
-    return Finding(check="vectors", state="ok", detail=f"recall goes by meaning too, in the lanes {lanes}")
+    lanes = ", ".join(embedder.lane for embedder in parts.lanes.serving)
+    coming = ", ".join(space_of(embedder).name for embedder in parts.lanes.coming)
+    detail = f"recall goes by meaning too, in the lanes {lanes}"
+    return Finding(check="vectors", state="ok", detail=f"{detail}; on its way: {coming}" if coming else detail)
 
 
 def _warning(check: str, symptom: str) -> Finding:

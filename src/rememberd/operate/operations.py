@@ -19,6 +19,7 @@ from rememberd.ports.api_keys import AddApiKey, RevokeApiKey
 from .backup import keep
 from .doctor import examine
 from .failures import list_failures, read_failure, replay_dead
+from .lanes import drop_lane, read_lanes
 from .rebuild import rebuild_index, rebuild_windows
 from .settle import settle
 from .stats import read_stats
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
         FailureState,
         Job,
         JobState,
+        LaneProgress,
         NewApiKey,
         Progress,
         Query,
@@ -161,6 +163,20 @@ class LocalOperations:
     async def doctor(self) -> Diagnosis:
         permit_operator(self._actor)
         return await examine(self._parts)
+
+    async def lanes(self) -> tuple[LaneProgress, ...]:
+        permit_operator(self._actor)
+        return await read_lanes(self._parts)
+
+    async def drop_lane(self, lane: str, model: str) -> int:
+        permit_operator(self._actor)
+        faults = Faults()
+        faults.id("/lane", lane, optional=False)
+        faults.id("/model", model, optional=False)
+        faults.raise_if_any()
+        dropped = await drop_lane(self._parts, lane, model)
+        await self._parts.storage.write(self._note("lane.drop", lane=lane, model=model, vectors=dropped))
+        return dropped
 
     async def add_api_key(self, tenant: str | None, *, operator: bool = False) -> NewApiKey:
         permit_operator(self._actor)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from rememberd.flow.embed import FOLLOWER
 from rememberd.model import Settled
 
 if TYPE_CHECKING:
@@ -15,20 +14,37 @@ _PAUSE = 0.01
 
 
 async def settle(parts: Parts, timeout: float) -> Settled:
-    """What waits in the spool first; then vectors, since storing them is a change that the index has to apply too."""
+    """What waits in the spool first; then vectors, since storing them is a change that the index has to apply too.
+
+    A lane whose model was never set up is not waited for; one that fails, or whose model changes, is.
+    """
     try:
         async with asyncio.timeout(timeout):
             while parts.spool.usage().waiting:
                 await _wait(parts)
             acknowledged = await parts.storage.feed.head()
-            while parts.embedders and await parts.storage.feed.reached(FOLLOWER) < acknowledged:
+            while await _embedded(parts) < acknowledged:
                 await _wait(parts)
             acknowledged = await parts.storage.feed.head()
             while await parts.index.watermark() < acknowledged:
                 await _wait(parts)
     except TimeoutError:
-        return Settled(False, parts.degraded)
-    return Settled(True, parts.degraded)
+        return Settled(False, parts.degraded + parts.lanes.missing())
+    return Settled(True, parts.degraded + parts.lanes.missing())
+
+
+async def _embedded(parts: Parts) -> float:
+    """How far every lane that queries go by has come."""
+    lanes = parts.lanes
+    least = float("inf")
+    for space, state in lanes.states.items():
+        embedder = lanes.embedder_of(space)
+        if state not in ("serving", "going") or (embedder is not None and embedder.absent is not None):
+            continue
+        if embedder is None and lanes.coming:
+            return -1  # no question can be put to it until its successor serves
+        least = min(least, await parts.storage.feed.reached(space.follower))
+    return least
 
 
 async def _wait(parts: Parts) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rememberd import telemetry
-from rememberd.flow.embed import FOLLOWER
 from rememberd.model import JobCounts, Stats, TokenTotals, ViewProgress
+
+from .lanes import read_lanes
 
 if TYPE_CHECKING:
     from rememberd.ports.parts import Parts
@@ -16,7 +17,8 @@ async def read_stats(parts: Parts, tenant: str | None) -> Stats:
     storage = parts.storage
     jobs = await storage.jobs.count()
     head = await storage.feed.head()
-    embedded = await storage.feed.reached(FOLLOWER) if parts.embedders else head
+    lanes = await read_lanes(parts)
+    owed = [lane.owed for lane in lanes if lane.state in ("serving", "going") and parts.lanes.wanted]
     raw, condensed = int(telemetry.value("tokens_raw")), int(telemetry.value("tokens_condensed"))
     return Stats(
         tenant=tenant,
@@ -26,7 +28,8 @@ async def read_stats(parts: Parts, tenant: str | None) -> Stats:
         spool=parts.spool.usage().waiting,
         dead_letters=parts.spool.usage().dead,
         tokens=TokenTotals(raw, condensed, max(0, raw - condensed)),
-        index=ViewProgress(head=head, applied=await parts.index.watermark(), unembedded=head - embedded),
+        index=ViewProgress(head=head, applied=await parts.index.watermark(), unembedded=max(owed, default=0)),
+        lanes=lanes,
         storage=storage.description,
         under_way=dict(parts.under_way),
     )

@@ -30,6 +30,10 @@ class Feed(Protocol):
         """The changes with positions above ``after``, in order, at most ``limit``."""
         ...
 
+    async def puts(self, after: int) -> int:
+        """How many of the changes with positions above ``after`` are a ``put``."""
+        ...
+
     async def reached(self, follower: str) -> int:
         """How far a follower has come; 0 if it never began."""
         ...

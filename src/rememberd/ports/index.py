@@ -19,8 +19,8 @@ class Document:
     """What the index holds of one message or memory item: ids, terms, vectors, filters; never its text.
 
     ``terms`` are words as ``language`` folds them, without spaces, repeated as often as they stand there; ``vectors``
-    are one or several of length 1 per lane, one behind the other. ``name`` is who said a message, ``seq`` its place in
-    the thread.
+    are by space, one or several of length 1 in a row, of which the nearest counts. ``name`` is who said a message,
+    ``seq`` its place in the thread.
     """
 
     noun: Noun

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from .vectors import Space
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 
 class Embedder(Protocol):
@@ -29,6 +31,24 @@ class Embedder(Protocol):
         """Mean and standard deviation of the cosine of two random texts, so that scores of models compare."""
         ...
 
+    @property
+    def window(self) -> int:
+        """How many tokens, as ``language.tokens`` estimates them, a text may have; others are embedded in parts."""
+        ...
+
+    @property
+    def recipe(self) -> Mapping[str, str]:
+        """How it is made, so that it can be made again after the settings changed; no secrets."""
+        ...
+
+    @property
+    def absent(self) -> str | None:
+        """Why there is nothing to embed with, and after a semicolon the cure; None if it is there, whole or not.
+
+        Costs next to nothing: it is asked with every query.
+        """
+        ...
+
     def takes(self, text: str) -> bool:
         """Whether this lane embeds such a text."""
         ...
@@ -48,3 +68,8 @@ class Embedder(Protocol):
     async def close(self) -> None:
         """Let go of threads and connections."""
         ...
+
+
+def space_of(embedder: Embedder) -> Space:
+    """What the vectors of an embedder are in."""
+    return Space(embedder.lane, embedder.model, embedder.recipe)

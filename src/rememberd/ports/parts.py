@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -11,7 +11,7 @@ from rememberd.model import Hit, Policy, Progress, Query, Scope, SettingValue
 
 from .backups import Backups
 from .index import Index
-from .models import Embedder
+from .lanes import Lanes
 from .spool import Spool
 from .storage import Storage
 from .surroundings import Clock, Ids
@@ -61,9 +61,9 @@ class Parts:
     index: Index
     recall: Recaller
     backups: Backups
+    lanes: Lanes
     clock: Clock
     ids: Ids
-    embedders: Sequence[Embedder] = ()
     policy: Policy = field(default_factory=Policy)
     nudge: Nudge = _nobody
     count_tokens: Counter = estimate

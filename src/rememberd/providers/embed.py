@@ -12,15 +12,21 @@ if TYPE_CHECKING:
 
 
 class TestEmbedder:
-    """Deterministic and meaningless: shows that vectors are stored, indexed and compared, and no more."""
+    """Deterministic and meaningless: shows that vectors are stored, indexed and compared, and no more.
+
+    Vectors of another name are others.
+    """
 
     __test__ = False  # not a test case
 
     lane = "test"
-    model = "test-1"
     scale = (0.0, 0.2)
+    window = 200
+    absent = None
 
-    def __init__(self, dimension: int = 32) -> None:
+    def __init__(self, name: str = "test-1", dimension: int = 32) -> None:
+        self.model = name
+        self.recipe = {"embedder": "test", "name": name}
         self.dimension = dimension
 
     def takes(self, text: str) -> bool:
@@ -36,7 +42,7 @@ class TestEmbedder:
         """Nothing is held."""
 
     def _vector(self, text: str) -> bytes:
-        seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")
+        seed = int.from_bytes(hashlib.sha256(f"{self.model}\n{text}".encode()).digest()[:8], "little")
         vector = np.random.default_rng(seed).standard_normal(self.dimension).astype("<f4")
         unit: bytes = (vector / np.linalg.norm(vector)).astype("<f4").tobytes()
         return unit

@@ -81,3 +81,12 @@ def pinned(folder: Path, file: File) -> Path:
 def sha256_of(path: Path) -> str:
     with path.open("rb") as content:
         return hashlib.file_digest(content, "sha256").hexdigest()
+
+
+def stamp(path: Path) -> object:
+    """Something that changes when the file does."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import importlib
 import importlib.util
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -15,7 +17,7 @@ from rememberd.errors import ModelUnavailable
 from rememberd.language.segment import has_han
 
 from .catalogue import EN, ZH
-from .model_folder import CURE, pinned, sized_state
+from .model_folder import CURE, pinned, stamp
 from .wordpiece import WordPiece
 
 if TYPE_CHECKING:
@@ -25,40 +27,60 @@ if TYPE_CHECKING:
     from .catalogue import LaneModel
 
 
+_WINDOW = 200  # estimated tokens: the models take 512 pieces, but a vector of much text says little of any of it
+
+#: What is loaded in this process, by file: engines share it, and the last one lets it go.
+_shared: WeakValueDictionary[tuple[str, ...], _Loaded] = WeakValueDictionary()
+
+
+@functools.cache
+def models_thread() -> ThreadPoolExecutor:
+    """One thread does the work of all lanes and engines: callers come first, so no more than one core is taken."""
+    return ThreadPoolExecutor(1, thread_name_prefix="rememberd-models")
+
+
 class OnnxLane:
-    """A lane whose model is in the models folder. ``thread`` does all its work; lanes may share one.
+    """A lane whose model is in the models folder; loaded when first used, once for all engines of the process.
 
     The models quantise over a whole batch, so a text gets a vector of its own only if it is run by itself. Queries
     come in between the texts of a batch for the same reason.
     """
 
-    def __init__(
-        self, model: LaneModel, folder: Path, thread: ThreadPoolExecutor, takes: Callable[[str], bool]
-    ) -> None:
+    def __init__(self, model: LaneModel, folder: Path, takes: Callable[[str], bool]) -> None:
         self.lane = model.lane
         self.model = model.onnx.sha256[:16]
         self.dimension = model.dimension
         self.scale = (model.mean, model.deviation)
+        self.window = _WINDOW
+        self.recipe = {"embedder": "auto"}
         self._pinned = (model.onnx, model.tokenizer)
         self._folder = folder
-        self._thread = thread
         self._takes = takes
         self._loaded: _Loaded | None = None
         self._failure: tuple[object, str] | None = None
+
+    @property
+    def absent(self) -> str | None:
+        if self._loaded is not None:
+            return None
+        if not _has_runtime():
+            return "onnxruntime is not installed; pip install 'rememberd[models]'"
+        missing = (file.name for file in self._pinned if not (self._folder / file.name).exists())
+        return next((f"{name} is missing; {CURE}" for name in missing), None)
 
     def takes(self, text: str) -> bool:
         return self._takes(text)
 
     async def embed(self, texts: Sequence[str]) -> list[bytes]:
         loop = asyncio.get_running_loop()
-        return [await loop.run_in_executor(self._thread, self._embed, text) for text in texts]
+        return [await loop.run_in_executor(models_thread(), self._embed, text) for text in texts]
 
     async def check(self) -> None:
         if self._loaded is None:
-            await asyncio.get_running_loop().run_in_executor(self._thread, self._check)
+            await asyncio.get_running_loop().run_in_executor(models_thread(), self._check)
 
     async def close(self) -> None:
-        self._thread.shutdown(wait=False, cancel_futures=True)
+        self._loaded = None
 
     def _check(self) -> None:
         for file in self._pinned:
@@ -71,18 +93,24 @@ class OnnxLane:
 
     def _load(self) -> _Loaded:
         """Load the model. A failure is remembered until the files change, so that trying again costs nothing."""
-        seen = [_stamp(self._folder / file.name) for file in self._pinned]
+        seen = [stamp(self._folder / file.name) for file in self._pinned]
         if self._failure is not None and self._failure[0] == seen:
             raise ModelUnavailable(self._failure[1])
+        address = (str(self._folder), *(file.sha256 for file in self._pinned))
+        held = _shared.get(address)
+        if held is not None:
+            return held
         try:
             onnx, tokenizer = (pinned(self._folder, file) for file in self._pinned)
+            loaded = _Loaded(_session(onnx), WordPiece(tokenizer.read_bytes()), self.dimension)
         except ModelUnavailable as failure:
             self._failure = (seen, failure.detail)
             raise
-        return _Loaded(_session(onnx), WordPiece(tokenizer.read_bytes()), self.dimension)
+        _shared[address] = loaded
+        return loaded
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class _Loaded:
     session: Any
     tokenizer: WordPiece
@@ -97,23 +125,16 @@ class _Loaded:
 
 
 def local_lanes(folder: Path) -> tuple[OnnxLane, ...]:
-    """The lanes of the models folder, all of them: with one left out, its texts would be passed over.
-
-    Raises ``ModelUnavailable`` if a file is not there or of another size, or if there is no onnxruntime.
-    """
-    if importlib.util.find_spec("onnxruntime") is None:
-        raise ModelUnavailable("onnxruntime is not installed; pip install 'rememberd[models]'")
-    states = {file.name: sized_state(folder, file) for model in (ZH, EN) for file in (model.onnx, model.tokenizer)}
-    if set(states.values()) == {"missing"}:
-        raise ModelUnavailable(f"no embedding model is set up; {CURE}")
-    for name, state in states.items():
-        if state != "ok":
-            raise ModelUnavailable(f"{name} is {state}; {CURE}")
-    thread = ThreadPoolExecutor(1, thread_name_prefix="rememberd-models")
+    """The lanes of the models folder, whether their models are there or not: each goes by itself."""
     return (
-        OnnxLane(ZH, folder, thread, has_han),
-        OnnxLane(EN, folder, thread, lambda text: not has_han(text) and bool(text.strip())),
+        OnnxLane(ZH, folder, has_han),
+        OnnxLane(EN, folder, lambda text: not has_han(text) and bool(text.strip())),
     )
+
+
+@functools.cache
+def _has_runtime() -> bool:
+    return importlib.util.find_spec("onnxruntime") is not None
 
 
 def _session(onnx: Path) -> Any:
@@ -126,11 +147,3 @@ def _session(onnx: Path) -> Any:
         return runtime.InferenceSession(str(onnx), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # the runtime's errors have no common class
         raise ModelUnavailable(f"onnxruntime cannot load the model: {error}") from error
-
-
-def _stamp(path: Path) -> object:
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size

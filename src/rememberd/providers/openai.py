@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import random
+import re
 import time
 from typing import TYPE_CHECKING
 
@@ -42,12 +43,15 @@ class OpenAIEmbedder:
 
     lane = "openai"
     scale = (0.0, 0.2)
+    window = 500  # most of them take more, but a vector of much text says little of any of it
+    absent = None
 
     def __init__(
         self, url: str, name: str, dimension: int, api_key: str | None = None, *, timeout: float = _TIMEOUT
     ) -> None:
         self.dimension = dimension
         self.model = hashlib.sha256(f"{name}\n{dimension}".encode()).hexdigest()[:16]
+        self.recipe = {"embedder": "openai", "url": _without_password(url), "name": name, "dimension": str(dimension)}
         self._name = name
         self._url = f"{url.rstrip('/')}/embeddings"
         headers = {"Content-Type": "application/json"}
@@ -125,6 +129,10 @@ class OpenAIEmbedder:
             raise ModelUnavailable("the embeddings endpoint answered a vector without a direction")
         unit: bytes = (vector / length).astype("<f4").tobytes()
         return unit
+
+
+def _without_password(url: str) -> str:
+    return re.sub(r"://[^/@\s]*@", "://", url)
 
 
 def _retry_after(response: httpx2.Response) -> float:

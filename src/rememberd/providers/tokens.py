@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import binascii
 import importlib
 import importlib.util
@@ -67,6 +68,11 @@ class ExactCounter:
             raise ModelUnavailable(f"the vocabulary {encoding} is missing or damaged; {CURE}")
         if importlib.util.find_spec("tiktoken") is None:
             raise ModelUnavailable("tiktoken is not installed; pip install 'rememberd[models]'")
+
+    async def prepare(self) -> None:
+        """Load the vocabulary in a thread: it takes half a second, in which others want to be served."""
+        if self._encoding is None and not self._damaged:
+            await asyncio.to_thread(self._load)
 
     def __call__(self, text: str) -> int:
         if self._encoding is None and not self._damaged:

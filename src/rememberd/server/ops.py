@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fastapi import APIRouter, Query
 from starlette.responses import Response, StreamingResponse
 
-from rememberd.client.wire import QueryAnswer, encode, query_answer
+from rememberd.client.wire import DroppedLane, QueryAnswer, encode, query_answer
 from rememberd.errors import RememberdError
-from rememberd.model import AuditEntry, Diagnosis, Job, Page, Progress, Stats
+from rememberd.model import AuditEntry, Diagnosis, Job, LaneProgress, Page, Progress, Stats
 
 from .answers import answer, whole_list
 from .asked import AuditAsked, JobsAsked, StatsAsked
@@ -81,6 +81,18 @@ async def jobs(call: Call, asked: Annotated[JobsAsked, Query()]) -> Response:
 async def doctor(call: Call) -> Response:
     """Each check with its cure, each setting with its origin."""
     return answer(await call.engine.operate.doctor())
+
+
+@router.get("/lanes", response_model=Page[LaneProgress])
+async def lanes(call: Call) -> Response:
+    """Which models' vectors serve queries, which are coming, and which are only kept."""
+    return whole_list(await call.engine.operate.lanes())
+
+
+@router.delete("/lanes/{lane}/{model:path}", response_model=DroppedLane, responses=documented(404, 409, 507))
+async def drop_lane(call: Call, lane: str, model: str) -> Response:
+    """Let go of the vectors of a lane and model that are only kept. Repeating it goes on where it was interrupted."""
+    return answer(DroppedLane(await call.engine.operate.drop_lane(lane, model)))
 
 
 async def _lines(first: Progress | None, rest: AsyncIterator[Progress], request_id: str) -> AsyncIterator[bytes]:

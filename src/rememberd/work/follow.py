@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from rememberd import telemetry
 from rememberd.errors import RememberdError
-from rememberd.flow.embed import embed_next
+from rememberd.flow.embed import Reembedding, embed_next
 from rememberd.flow.index import BATCH, apply_next
 
 if TYPE_CHECKING:
@@ -42,9 +42,11 @@ class Followers:
             wake.set()
 
     def start(self, parts: Parts) -> None:
-        steps = {"index": lambda hurried: _index(parts, hurried)}
-        if parts.embedders:
+        steps: dict[str, Callable[[bool], Awaitable[bool]]] = {"index": lambda hurried: _index(parts, hurried)}
+        if parts.lanes.wanted:
+            reembedding = Reembedding(parts.storage, parts.index, parts.lanes)
             steps["embed"] = lambda _: _embed(parts)
+            steps["reembed"] = lambda _: _reembed(reembedding)
         self._wake = {name: asyncio.Event() for name in steps}
         self._tasks = [
             asyncio.create_task(self._follow(name, step), name=f"rememberd-{name}") for name, step in steps.items()
@@ -86,4 +88,8 @@ async def _index(parts: Parts, hurried: bool) -> bool:
 
 
 async def _embed(parts: Parts) -> bool:
-    return await embed_next(parts.storage, parts.embedders) > 0
+    return await embed_next(parts.storage, parts.lanes) > 0
+
+
+async def _reembed(reembedding: Reembedding) -> bool:
+    return await reembedding.next() > 0

@@ -27,5 +27,8 @@ class ReferenceFeed:
     async def read(self, after: int, limit: int) -> list[Change]:
         return self.committed.tables.feed[after : after + limit]
 
+    async def puts(self, after: int) -> int:
+        return sum(change.operation == "put" for change in self.committed.tables.feed[after:])
+
     async def reached(self, follower: str) -> int:
         return self.committed.tables.followers.get(follower, 0)

@@ -13,7 +13,7 @@ from rememberd.ports.holdings import Put
 from rememberd.ports.jobs import Cancel, Claim, Enqueue, Fail, Finish, Heartbeat, Retry
 from rememberd.ports.records import Append, BeginTurn, EndTurn, Touch
 from rememberd.ports.spool import Replay
-from rememberd.ports.vectors import PutVectors
+from rememberd.ports.vectors import DropVectors, PutVectors, Serve, Want
 
 from . import api_keys, audit, feed, holdings, jobs, records, replay, vectors
 from .tables import Committed, Tables
@@ -35,6 +35,9 @@ OPERATIONS: dict[type[Write[Any]], Callable[[Tables, Any], Any]] = {
     Advance: feed.advance,
     Put: holdings.put,
     PutVectors: vectors.put_vectors,
+    Want: vectors.want,
+    Serve: vectors.serve,
+    DropVectors: vectors.drop_vectors,
     Enqueue: jobs.enqueue,
     Claim: jobs.claim,
     Heartbeat: jobs.heartbeat,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from rememberd.model import ApiKey, AuditEntry, Change, Job, MemoryItem, Message, Operation, ThreadState
 from rememberd.model.change import Noun
 from rememberd.ports.records import TurnState
-from rememberd.ports.vectors import Vector
+from rememberd.ports.vectors import Space, SpaceState, Vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,7 @@ class Tables:
     memories: dict[tuple[str, str], tuple[MemoryItem, ...]] = field(default_factory=dict)
     idempotency_keys: dict[tuple[str, str], FirstUse] = field(default_factory=dict)
     vectors: dict[tuple[str, Noun, str, str], Vector] = field(default_factory=dict)
+    spaces: dict[Space, SpaceState] = field(default_factory=dict)
     jobs: dict[str, Job] = field(default_factory=dict)
     api_keys: dict[str, ApiKey] = field(default_factory=dict)
     audit: list[AuditEntry] = field(default_factory=list)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from sqlalchemy import ColumnElement, Select, bindparam, insert, select, text, union_all, update
+from sqlalchemy import ColumnElement, Select, bindparam, func, insert, select, text, union_all, update
 
 from rememberd.model import Change
 
@@ -34,6 +34,9 @@ _AFTER = Statement(
     .order_by(text("position"))
     .limit(integer("limit"))
 )
+_recorded_after = select(func.count()).select_from(messages).where(messages.c.position > integer("after"))
+_put_after = select(func.count()).select_from(feed).where(feed.c.position > integer("after"), feed.c.operation == "put")
+_PUTS = Statement(select(_recorded_after.scalar_subquery() + _put_after.scalar_subquery()))
 _REACHED = Statement(select(followers.c.position).where(followers.c.follower == bindparam("who")))
 _START = Statement(insert(followers))
 _MOVE = Statement(update(followers).where(followers.c.follower == bindparam("who")).values(position=integer("to")))
@@ -55,6 +58,10 @@ class SqlFeed:
     async def read(self, after: int, limit: int) -> list[Change]:
         rows = await self._read(lambda reader: reader.rows(_AFTER, after=after, limit=limit))
         return [Change(*row) for row in rows]
+
+    async def puts(self, after: int) -> int:
+        rows = await self._read(lambda reader: reader.rows(_PUTS, after=after))
+        return cast("int", rows[0][0])
 
     async def reached(self, follower: str) -> int:
         return await self._read(lambda reader: _reached(reader, follower)) or 0

@@ -118,9 +118,11 @@ vectors = Table(
     _id("id", primary=True),
     _id("noun", primary=True),
     _id("lane", primary=True),
-    _id("model"),
+    _id("model", primary=True),
     _blob("data"),
 )
+
+spaces = Table("spaces", metadata, _id("lane", primary=True), _id("model", primary=True), _id("state"), _text("recipe"))
 
 jobs = Table(
     "jobs",

@@ -37,12 +37,14 @@ class Found:
     """Candidates with their evidence, and what was missing while looking.
 
     ``things`` are those that had to be read already: what the index does not know yet, and what it never knew.
+    ``head`` is where the feed ended.
     """
 
     candidates: Candidates
     things: Mapping[tuple[Noun, str], Thing] = field(default_factory=dict)
     degraded: tuple[str, ...] = ()
     unapplied: int = 0
+    head: int = 0
 
 
 async def gather(storage: Storage, index: Index, plan: Plan) -> Found:
@@ -65,7 +67,7 @@ async def gather(storage: Storage, index: Index, plan: Plan) -> Found:
     except RememberdError as failure:
         proposed = Candidates.none(search, await storage.feed.head())
         degraded = (f"index: {failure.detail}",)
-    tail = await unapplied(storage, plan.scope.tenant, proposed.watermark)
+    tail, head = await unapplied(storage, plan.scope.tenant, proposed.watermark)
     things = await _admitted_things(storage, plan, tail) if tail else {}
     known = proposed.without(tail) if tail else proposed
     fresh = [evidence(thing, plan) for thing in things.values()]
@@ -74,6 +76,7 @@ async def gather(storage: Storage, index: Index, plan: Plan) -> Found:
         things=things,
         degraded=degraded,
         unapplied=len(tail),
+        head=head,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ from rememberd.errors import Unavailable
 from rememberd.language.tokens import Counter
 from rememberd.ports.candidates import Candidates
 from rememberd.ports.index import Index
-from rememberd.ports.models import Embedder
+from rememberd.ports.lanes import Lanes
 from rememberd.ports.parts import Recalled
 from rememberd.ports.storage import Storage
 
@@ -28,22 +28,37 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recall:
-    """Plan what is asked, gather what may answer it, rank it, and read the best of it again."""
+    """Plan what is asked, gather what may answer it, rank it, and read the best of it again.
+
+    ``prepare`` is waited for first: what it loads is not loaded while others wait for the loop.
+    """
 
     storage: Storage
     index: Index
-    embedders: Sequence[Embedder]
+    lanes: Lanes
     count_tokens: Counter
     waiting: Waiting
+    prepare: Callable[[], Awaitable[None]] | None = None
     rank: Callable[[Candidates, Plan], Sequence[Ranked]] = rank
 
     async def __call__(
         self, scope: Scope, query: Query, clock: datetime, *, everyone: bool, exclude: frozenset[str]
     ) -> Recalled:
-        planned = await plan(scope, query, clock, self.embedders, everyone=everyone, exclude=exclude)
+        if self.prepare is not None:
+            await self.prepare()
+        planned = await plan(scope, query, clock, self.lanes.serving, everyone=everyone, exclude=exclude)
         found = await self._gather(planned)
         hits = await read_hits(self.storage, planned, found, self.rank(found.candidates, planned), self.count_tokens)
-        return Recalled(tuple(hits), planned.degraded + found.degraded, found.unapplied)
+        degraded = self.lanes.missing(query.text) + planned.degraded + found.degraded + await self._owed(planned, found)
+        return Recalled(tuple(hits), degraded, found.unapplied)
+
+    async def _owed(self, planned: Plan, found: Found) -> tuple[str, ...]:
+        """What has no vector yet, or none that the index has applied; what is left out is no loss."""
+        if not planned.vectors:
+            return ()
+        owed = await self.lanes.owed(planned.scope.tenant, found.head, planned.exclude)
+        owed = max(owed, found.unapplied - len(planned.exclude))
+        return (f"vectors: {owed:,} of the latest have none yet, so words alone find them",) if owed > 0 else ()
 
     async def _gather(self, planned: Plan) -> Found:
         """While messages wait in the spool they are recalled from there, even if nothing else can be."""

@@ -12,6 +12,7 @@ import numpy as np
 from rememberd.errors import RememberdError
 from rememberd.language.segment import asked_terms, question_terms, split_question
 from rememberd.model import Query, Scope
+from rememberd.ports.models import space_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 class Plan:
     """``weights`` go with ``terms``; ``asked`` are those of the sentences that ask, 0 for the others.
 
-    ``scales`` are the lanes' mean and deviation of the cosines of texts that have nothing to do with each other.
+    ``scales`` are the spaces' mean and deviation of the cosines of texts that have nothing to do with each other.
     ``now`` decides what is valid and how old things are; ``clock`` decides what has expired.
     """
 
@@ -56,7 +57,7 @@ async def plan(
     taking = [embedder for embedder in embedders if embedder.takes(query.text)]
     for embedder in taking:
         try:
-            vectors[embedder.lane] = await _embed(embedder, query.text)
+            vectors[space_of(embedder).name] = await _embed(embedder, query.text)
         except RememberdError as failure:
             degraded.append(f"vectors: lane {embedder.lane}: {failure.detail}")
     return Plan(
@@ -68,7 +69,7 @@ async def plan(
         now=query.now or query.as_of or clock,
         clock=clock,
         vectors=vectors,
-        scales={embedder.lane: embedder.scale for embedder in taking},
+        scales={space_of(embedder).name: embedder.scale for embedder in taking},
         everyone=everyone,
         exclude=exclude,
         degraded=tuple(degraded),
