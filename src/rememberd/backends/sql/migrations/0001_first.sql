@@ -2,10 +2,11 @@
 -- {id}, {text}, {integer}, {real} and {blob} become the dialect's types; times are microseconds since 1970, UTC.
 -- {clustered} keeps the rows in the order of the primary key where that has to be said: one page to write, not two.
 
-CREATE TABLE feed_lock (
-    id {integer} NOT NULL PRIMARY KEY
+CREATE TABLE feed_head (
+    id {integer} NOT NULL PRIMARY KEY,
+    position {integer} NOT NULL
 );
-INSERT INTO feed_lock (id) VALUES (1);
+INSERT INTO feed_head (id, position) VALUES (1, 0);
 
 CREATE TABLE feed (
     position {integer} NOT NULL PRIMARY KEY,
@@ -40,7 +41,7 @@ CREATE TABLE messages (
     recorded_at {integer} NOT NULL,
     metadata {text} NOT NULL
 );
-CREATE UNIQUE INDEX messages_id ON messages (tenant, id);
+CREATE UNIQUE INDEX messages_id ON messages (id);
 CREATE UNIQUE INDEX messages_thread ON messages (tenant, thread, seq);
 CREATE INDEX messages_user ON messages (tenant, user_id, position);
 
