@@ -1,7 +1,8 @@
 """What the bridge costs within a language: stores of both, asked in one. ``python -m bench.bridge DATA``.
 
-DATA holds locomo.json, memdaily-zh/ and memorybank/. A conversation of LoCoMo has Chinese filler beside it, a trajectory of
-MemDaily has Chinese filler and English turns; recall@10 of their own questions, floor off, without and with the bridge.
+DATA holds locomo.json, memdaily-zh/ and memorybank/. A conversation of LoCoMo has Chinese filler beside it, a
+trajectory of MemDaily has Chinese filler and English turns; recall@10 of their own questions, floor off, without and
+with the bridge.
 """
 
 from __future__ import annotations
@@ -31,10 +32,13 @@ _EVIDENCE = re.compile(r"D:?(\d+):(\d+)")
 def english(data: Path, conversations: int, foreign: list[Line]) -> list[Case]:
     cases: list[Case] = []
     for sample in json.loads((data / "locomo.json").read_text(encoding="utf-8"))[:conversations]:
-        said, lines = sample["conversation"], []
-        for key in sorted((key for key in said if re.fullmatch(r"session_\d+", key)), key=lambda key: int(key[8:])):
-            for turn in said[key]:
-                lines.append((turn["dia_id"], turn["text"], turn["speaker"], said[f"{key}_date_time"]))
+        said = sample["conversation"]
+        keys = sorted((key for key in said if re.fullmatch(r"session_\d+", key)), key=lambda key: int(key[8:]))
+        lines = [
+            (turn["dia_id"], turn["text"], turn["speaker"], said[f"{key}_date_time"])
+            for key in keys
+            for turn in said[key]
+        ]
         known = {line[0] for line in lines}
         questions = []
         for asked in sample["qa"]:
