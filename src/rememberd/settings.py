@@ -75,6 +75,10 @@ TABLE: dict[str, Setting] = {
             "models.folder", None, "the folder of the fetched models; by default in the user's cache",
             environment=("REMEMBERD_MODELS",),
         ),
+        Setting(
+            "models.bridge", "none", "what finds Chinese by English questions and back, beside the fetched models",
+            choices=("none", "use"),
+        ),
         Setting("models.source", None, "where `models pull` fetches from: a folder of jars, or a Maven repository"),
         Setting("models.url", None, "the endpoint of `openai`, such as http://127.0.0.1:8000/v1"),
         Setting("models.path", None, "the folder of the model of `fastembed`"),

@@ -326,10 +326,14 @@ def models(settings: Settings) -> Models:
 
 def _embedders(settings: Settings) -> tuple[tuple[Embedder, ...], dict[str, str]]:
     """What makes vectors; or nothing, and why."""
+    from .providers.bridge import BridgeLane
     from .providers.embed import TestEmbedder
     from .providers.onnx import local_lanes
 
     chosen = settings.text("models.embedder")
+    bridge = (BridgeLane(chinese=True), BridgeLane(chinese=False)) if settings.text("models.bridge") == "use" else ()
+    if bridge and chosen != "auto":
+        raise SettingsError("models.bridge goes with the fetched models: models.embedder must be auto")
     if chosen == "none":
         return (), {"vectors": "models.embedder is none, so recall goes by words alone"}
     if chosen == "test":
@@ -338,11 +342,12 @@ def _embedders(settings: Settings) -> tuple[tuple[Embedder, ...], dict[str, str]
         return (_endpoint(settings),), {}
     if chosen == "fastembed":
         return (_fastembed(settings),), {}
-    return local_lanes(models(settings).folder), {}
+    return (*local_lanes(models(settings).folder), *bridge), {}
 
 
 def _revive(settings: Settings, space: Space) -> Embedder | None:
     """What made the vectors of a space under earlier settings, if it can be made again."""
+    from .providers.bridge import BridgeLane
     from .providers.embed import TestEmbedder
     from .providers.fastembed import FastembedEmbedder
     from .providers.onnx import local_lanes
@@ -358,6 +363,8 @@ def _revive(settings: Settings, space: Space) -> Embedder | None:
         made = [OpenAIEmbedder(recipe["url"], recipe["name"], int(recipe["dimension"]), api_key)]
     elif recipe.get("embedder") == "fastembed":
         made = [FastembedEmbedder(Path(recipe["path"]), recipe["name"], int(recipe["dimension"]))]
+    elif recipe.get("embedder") == "bridge":
+        made = [BridgeLane(chinese=True), BridgeLane(chinese=False)]
     else:
         made = list(local_lanes(models(settings).folder))
     return next((embedder for embedder in made if space_of(embedder) == space), None)

@@ -136,7 +136,7 @@ class Lanes:
         told += [
             f"vectors: lane {embedder.lane}: {symptom}"
             for embedder, symptom in absent.items()
-            if text is None or embedder.takes(text)
+            if text is None or embedder.asks(text)
         ]
         return tuple(told)
 

@@ -50,7 +50,11 @@ class Embedder(Protocol):
         ...
 
     def takes(self, text: str) -> bool:
-        """Whether this lane embeds such a text."""
+        """Whether this lane has vectors of such texts."""
+        ...
+
+    def asks(self, text: str) -> bool:
+        """Whether a question of such a text is put to this lane; mostly the same."""
         ...
 
     async def embed(self, texts: Sequence[str]) -> list[bytes]:

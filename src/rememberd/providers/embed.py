@@ -32,6 +32,9 @@ class TestEmbedder:
     def takes(self, text: str) -> bool:
         return bool(text.strip())
 
+    def asks(self, text: str) -> bool:
+        return self.takes(text)
+
     async def embed(self, texts: Sequence[str]) -> list[bytes]:
         return [self._vector(text) for text in texts]
 

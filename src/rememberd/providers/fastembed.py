@@ -53,6 +53,9 @@ class FastembedEmbedder:
     def takes(self, text: str) -> bool:
         return bool(text.strip())
 
+    def asks(self, text: str) -> bool:
+        return self.takes(text)
+
     async def embed(self, texts: Sequence[str]) -> list[bytes]:
         loop = asyncio.get_running_loop()
         return [await loop.run_in_executor(models_thread(), self._embed, text) for text in texts]

@@ -71,6 +71,9 @@ class OnnxLane:
     def takes(self, text: str) -> bool:
         return self._takes(text)
 
+    def asks(self, text: str) -> bool:
+        return self._takes(text)
+
     async def embed(self, texts: Sequence[str]) -> list[bytes]:
         loop = asyncio.get_running_loop()
         return [await loop.run_in_executor(models_thread(), self._embed, text) for text in texts]

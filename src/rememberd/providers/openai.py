@@ -64,6 +64,9 @@ class OpenAIEmbedder:
     def takes(self, text: str) -> bool:
         return bool(text.strip())
 
+    def asks(self, text: str) -> bool:
+        return self.takes(text)
+
     async def embed(self, texts: Sequence[str]) -> list[bytes]:
         """Raises ``SettingsError`` if the vectors have another dimension than ``models.dimension``."""
         if not texts:

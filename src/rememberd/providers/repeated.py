@@ -54,6 +54,9 @@ class Repeated:
     def takes(self, text: str) -> bool:
         return self._embedder.takes(text)
 
+    def asks(self, text: str) -> bool:
+        return self._embedder.asks(text)
+
     async def embed(self, texts: Sequence[str]) -> list[bytes]:
         digests = [_digest(text) for text in texts]
         known = {digest: self._vectors[digest] for digest in digests if digest in self._vectors}

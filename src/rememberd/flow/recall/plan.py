@@ -54,7 +54,7 @@ async def plan(
     weights, asked = question_terms(query.text), asked_terms(query.text)
     vectors: dict[str, bytes] = {}
     degraded: list[str] = []
-    taking = [embedder for embedder in embedders if embedder.takes(query.text)]
+    taking = [embedder for embedder in embedders if embedder.asks(query.text)]
     for embedder in taking:
         try:
             vectors[space_of(embedder).name] = await _embed(embedder, query.text)
