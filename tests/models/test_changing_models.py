@@ -55,9 +55,12 @@ def states(store: Store) -> dict[str, str]:
 
 
 def nearness(store: Store, text: str) -> float:
-    """The vector part of the message that is word for word the question: 0.5 if it was found in its own space."""
+    """The vector part of the message that is word for word the question: 0.5 if it was found in its own space.
+
+    The index keeps 8 bits of a number, so nearly that.
+    """
     context = store.run(store.memory.of(user="lin").query(text, floor=0.0))
-    return {hit.text: hit.parts["vector"] for hit in context.raw}[text]
+    return round({hit.text: hit.parts["vector"] for hit in context.raw}[text], 2)
 
 
 def wait_until(store: Store, reached: Callable[[], bool]) -> None:
