@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from . import telemetry
-from .errors import Conflict, IdempotencyConflict, NotFound, StaleRevision, StorageFull, Unavailable
+from .errors import Conflict, IdempotencyConflict, NotFound, StaleRevision, StorageFull, StorageUnavailable, Unavailable
 from .flow.check import (
     Faults,
     check_filters,
@@ -333,7 +333,7 @@ class LocalEngine:
 
     async def _record(self, note: Note, append: Append | None, turn: BeginTurn | EndTurn | None = None) -> Receipts:
         """Write to the record; or, while the storage cannot be written, to the spool."""
-        if self._spooler.engaged and self._must_wait(note, append):
+        if self._spooler.engaged and await self._must_wait(note, append):
             return await self._spool(note, append, turn)
         also = (note,) if turn is None else (turn, note)
         try:
@@ -342,15 +342,20 @@ class LocalEngine:
                 return Receipts(note.entry.thread or "", ())
             receipts = await self._write(append, *also)
         except Unavailable as failure:
-            return await self._spool(note, append, turn, outage=failure.detail)
+            try:
+                return await self._spool(note, append, turn, outage=failure.detail)
+            except StorageUnavailable as also:
+                raise failure from also
         await follow_append(self._parts.windows, append, receipts, self._parts.policy.window_of(append.tenant))
         telemetry.count("messages_recorded", sum(receipt.status == "recorded" for receipt in receipts.receipts))
         return receipts
 
-    def _must_wait(self, note: Note, append: Append | None) -> bool:
-        if append is None:
-            return self._spooler.takes(note.entry.tenant, note.entry.thread or "")
-        return self._spooler.takes(append.tenant, append.thread, append.entries)
+    async def _must_wait(self, note: Note, append: Append | None) -> bool:
+        spooler, tenant = self._spooler, note.entry.tenant
+        thread, entries = (note.entry.thread or "", ()) if append is None else (append.thread, append.entries)
+        if not spooler.takes(tenant, thread, entries):
+            return False
+        return not await spooler.cleared(tenant, thread) or spooler.takes(tenant, thread, entries)
 
     async def _spool(
         self, note: Note, append: Append | None, turn: BeginTurn | EndTurn | None, outage: str | None = None
