@@ -454,4 +454,7 @@ class LocalEngine:
         return note_of(self._parts.ids(), self._actor, action, scope, self._parts.clock(), **detail)
 
     def _note_soon(self, action: str, scope: Scope, **detail: Any) -> None:
-        self._parts.storage.write_soon(self._note(action, scope, **detail))
+        try:
+            self._parts.storage.write_soon(self._note(action, scope, **detail))
+        except Unavailable:  # what was read is handed out all the same
+            telemetry.count("storage_lost_soon")

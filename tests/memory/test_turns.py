@@ -76,7 +76,7 @@ def test_with_the_storage_gone_the_turn_waits_and_the_context_says_so(store: Sto
     store.run(store.parts.storage.close())
 
     async def converse() -> TurnHandle:
-        async with lin.turn("are you there?") as turn:
+        async with lin.turn("where is the umbrella?") as turn:
             reply = await turn.reply("I am")
             assert reply is not None
             assert reply.status == "spooled"
@@ -86,9 +86,9 @@ def test_with_the_storage_gone_the_turn_waits_and_the_context_says_so(store: Sto
     assert turn.receipt is not None
     assert turn.receipt.status == "spooled"
     assert any("storage_unavailable" in part for part in turn.context.degraded)
-    answer = store.run(lin.query("there"))
+    answer = store.run(lin.query("umbrella"))
     assert any("storage_unavailable" in part for part in answer.degraded)
-    assert [hit.text for hit in answer.raw] == ["are you there?"]
+    assert [hit.text for hit in answer.raw] == ["where is the umbrella?"]
 
 
 def test_with_storage_and_spool_gone_the_block_still_runs_and_the_context_says_so(store: Store) -> None:
