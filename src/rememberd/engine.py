@@ -31,6 +31,7 @@ from .guard.audit import note_of
 from .model import Actor, Context, MemoryItem, Page, Receipts, Scope, Turn
 from .operate.operations import LocalOperations
 from .ports.holdings import Put
+from .ports.parts import Recalled
 from .ports.records import Append, BeginTurn, EndTurn, TurnState
 from .ports.spool import SpooledCall
 
@@ -386,18 +387,18 @@ class LocalEngine:
         with telemetry.timed("recall"):
             try:
                 recalled = await parts.recall(scope, query, parts.clock(), everyone=everyone, exclude=exclude)
-                parts.nudge(hurry=recalled.unapplied > _LONG_TAIL)
-                degraded = parts.degraded + recalled.degraded
-                try:
-                    window = () if query.as_of else await self._window(scope, resume=False)
-                except Unavailable as failure:
-                    window = await self._spooler.behind((), scope, self._rule(scope).size)
-                    degraded = (*degraded, f"window: {failure.detail}")
-                context = fit(query, recalled.hits, window, parts.count_tokens, degraded)
-                self._note_soon("query", scope, hits=len(context.raw), everyone=everyone)
             except Unavailable as failure:
-                telemetry.count("recall_degraded")
-                return Context(degraded=(*parts.degraded, f"{failure.code}: {failure.detail}"))
+                recalled = Recalled((), _missing(failure))
+            parts.nudge(hurry=recalled.unapplied > _LONG_TAIL)
+            degraded = parts.degraded + recalled.degraded
+            try:
+                window = () if query.as_of else await self._window(scope, resume=False)
+                self._note_soon("query", scope, hits=min(query.k, len(recalled.hits)), everyone=everyone)
+            except Unavailable as failure:
+                window = await self._spooler.behind((), scope, self._rule(scope).size)
+                degraded += tuple(part for part in _missing(failure) if part not in degraded)
+            context = fit(query, recalled.hits, window, parts.count_tokens, degraded)
+        telemetry.count("recall_degraded", len(degraded) > len(parts.degraded))
         telemetry.count("tokens_raw", context.tokens.raw)
         telemetry.count("tokens_condensed", context.tokens.condensed)
         return context
@@ -454,7 +455,8 @@ class LocalEngine:
         return note_of(self._parts.ids(), self._actor, action, scope, self._parts.clock(), **detail)
 
     def _note_soon(self, action: str, scope: Scope, **detail: Any) -> None:
-        try:
-            self._parts.storage.write_soon(self._note(action, scope, **detail))
-        except Unavailable:  # what was read is handed out all the same
-            telemetry.count("storage_lost_soon")
+        self._parts.storage.write_soon(self._note(action, scope, **detail))
+
+
+def _missing(failure: Unavailable) -> tuple[str, ...]:
+    return (f"{failure.code}: {failure.detail}",)
