@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from . import crash, telemetry
-from .errors import Conflict, IdempotencyConflict, NotFound, StaleRevision, StorageFull, Unavailable
+from .errors import Conflict, IdempotencyConflict, NotFound, StaleRevision, StorageFull, StorageUnavailable, Unavailable
 from .flow.check import (
     Faults,
     check_filters,
@@ -31,6 +31,7 @@ from .guard.audit import note_of
 from .model import Actor, Context, MemoryItem, Page, Receipts, Scope, Turn
 from .operate.operations import LocalOperations
 from .ports.holdings import Put
+from .ports.parts import Recalled
 from .ports.records import Append, BeginTurn, EndTurn, TurnState
 from .ports.spool import SpooledCall
 
@@ -351,7 +352,7 @@ class LocalEngine:
 
     async def _record(self, note: Note, append: Append | None, turn: BeginTurn | EndTurn | None = None) -> Receipts:
         """Write to the record; or, while the storage cannot be written, to the spool."""
-        if self._spooler.engaged and self._must_wait(note, append):
+        if self._spooler.engaged and await self._must_wait(note, append):
             return await self._spool(note, append, turn)
         also = (note,) if turn is None else (turn, note)
         try:
@@ -360,15 +361,20 @@ class LocalEngine:
                 return Receipts(note.entry.thread or "", ())
             receipts = await self._write(append, *also)
         except Unavailable as failure:
-            return await self._spool(note, append, turn, outage=failure.detail)
+            try:
+                return await self._spool(note, append, turn, outage=failure.detail)
+            except StorageUnavailable as also:
+                raise failure from also
         await follow_append(self._parts.windows, append, receipts, self._parts.policy.window_of(append.tenant))
         telemetry.count("messages_recorded", sum(receipt.status == "recorded" for receipt in receipts.receipts))
         return receipts
 
-    def _must_wait(self, note: Note, append: Append | None) -> bool:
-        if append is None:
-            return self._spooler.takes(note.entry.tenant, note.entry.thread or "")
-        return self._spooler.takes(append.tenant, append.thread, append.entries)
+    async def _must_wait(self, note: Note, append: Append | None) -> bool:
+        spooler, tenant = self._spooler, note.entry.tenant
+        thread, entries = (note.entry.thread or "", ()) if append is None else (append.thread, append.entries)
+        if not spooler.takes(tenant, thread, entries):
+            return False
+        return not await spooler.cleared(tenant, thread) or spooler.takes(tenant, thread, entries)
 
     async def _spool(
         self, note: Note, append: Append | None, turn: BeginTurn | EndTurn | None, outage: str | None = None
@@ -399,18 +405,18 @@ class LocalEngine:
         with telemetry.timed("recall"):
             try:
                 recalled = await parts.recall(scope, query, parts.clock(), everyone=everyone, exclude=exclude)
-                parts.nudge(hurry=recalled.unapplied > _LONG_TAIL)
-                degraded = parts.degraded + recalled.degraded
-                try:
-                    window = () if query.as_of else await self._window(scope, resume=False)
-                except Unavailable as failure:
-                    window = await self._spooler.behind((), scope, self._rule(scope).size)
-                    degraded = (*degraded, f"window: {failure.detail}")
-                context = fit(query, recalled.hits, window, parts.count_tokens, degraded)
-                self._note_soon("query", scope, hits=len(context.raw), everyone=everyone)
             except Unavailable as failure:
-                telemetry.count("recall_degraded")
-                return Context(degraded=(*parts.degraded, f"{failure.code}: {failure.detail}"))
+                recalled = Recalled((), _missing(failure))
+            parts.nudge(hurry=recalled.unapplied > _LONG_TAIL)
+            degraded = parts.degraded + recalled.degraded
+            try:
+                window = () if query.as_of else await self._window(scope, resume=False)
+                self._note_soon("query", scope, hits=min(query.k, len(recalled.hits)), everyone=everyone)
+            except Unavailable as failure:
+                window = await self._spooler.behind((), scope, self._rule(scope).size)
+                degraded += tuple(part for part in _missing(failure) if part not in degraded)
+            context = fit(query, recalled.hits, window, parts.count_tokens, degraded)
+        telemetry.count("recall_degraded", len(degraded) > len(parts.degraded))
         telemetry.count("tokens_raw", context.tokens.raw)
         telemetry.count("tokens_condensed", context.tokens.condensed)
         return context
@@ -468,3 +474,7 @@ class LocalEngine:
 
     def _note_soon(self, action: str, scope: Scope, **detail: Any) -> None:
         self._parts.storage.write_soon(self._note(action, scope, **detail))
+
+
+def _missing(failure: Unavailable) -> tuple[str, ...]:
+    return (f"{failure.code}: {failure.detail}",)

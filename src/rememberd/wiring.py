@@ -91,6 +91,7 @@ async def open_folder(
     ``vfs`` names what stands between SQLite and the disk, where a proof has put something there.
     """
     from .backends.folder.backup import DATABASE, FolderBackups
+    from .backends.folder.files import Files
     from .backends.folder.index import FolderIndex
     from .backends.folder.owner import Ownership
     from .backends.folder.restore import refuse_half_restored
@@ -116,8 +117,10 @@ async def open_folder(
         )
         storage = await SqlStorage.open(executor)
         index = FolderIndex(folder / "index.db")
-        waiting = settings.maybe("failure_queue.folder")
-        spool = await _spool(settings, Path(waiting).expanduser() if waiting else folder / "spool")
+        files, elsewhere = Files(), settings.maybe("failure_queue.folder")
+        if elsewhere:
+            files.make_folders(Path(elsewhere).expanduser())
+        spool = await _spool(settings, Path(elsewhere).expanduser() if elsewhere else folder / "spool", files)
     except BaseException:
         ownership.release()
         raise
@@ -281,7 +284,7 @@ async def _assemble(
     return LocalEngine(parts, spooler, LOCAL, Gatekeeper(storage.api_keys, settings.maybe("server.api_key")), close)
 
 
-async def _spool(settings: Settings, folder: Path, files: Files | None = None) -> Spool:
+async def _spool(settings: Settings, folder: Path, files: Files) -> Spool:
     from .backends.folder.spool import FolderSpool
 
     return await FolderSpool.open(

@@ -70,10 +70,32 @@ def test_a_turn_is_idempotent_with_a_key_and_its_reply_always(store: Store) -> N
     assert store.run(retry()) == (thread, "duplicate")
 
 
-def test_with_the_storage_gone_the_block_still_runs_and_the_context_says_so(store: Store) -> None:
+def test_with_the_storage_gone_the_turn_waits_and_the_context_says_so(store: Store) -> None:
     lin = store.memory.of(user="lin", thread="t")
     store.run(lin.ingest("hello"))
     store.run(store.parts.storage.close())
+
+    async def converse() -> TurnHandle:
+        async with lin.turn("where is the umbrella?") as turn:
+            reply = await turn.reply("I am")
+            assert reply is not None
+            assert reply.status == "spooled"
+        return turn
+
+    turn = store.run(converse())
+    assert turn.receipt is not None
+    assert turn.receipt.status == "spooled"
+    answer = store.run(lin.query("umbrella"))
+    for context in (turn.context, answer):
+        assert any("storage_unavailable" in part for part in context.degraded)
+    assert [hit.text for hit in answer.raw] == ["where is the umbrella?"]
+
+
+def test_with_storage_and_spool_gone_the_block_still_runs_and_the_context_says_so(store: Store) -> None:
+    lin = store.memory.of(user="lin", thread="t")
+    store.run(lin.ingest("hello"))
+    store.run(store.parts.storage.close())
+    store.run(store.parts.spool.close())
 
     async def converse() -> TurnHandle:
         async with lin.turn("are you there?") as turn:

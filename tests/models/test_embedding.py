@@ -114,4 +114,6 @@ def test_a_text_longer_than_the_window_has_a_vector_for_each_part(store: Store) 
     assert len(pieces) > 5
     for part in (pieces[0], pieces[-1]):
         found = store.run(store.memory.of(user="lin").query(part, floor=0.0)).raw
-        assert {hit.id: hit.parts["vector"] for hit in found}[long.id] == pytest.approx(0.5, abs=0.01)  # the index keeps 8 bits
+        assert {hit.id: hit.parts["vector"] for hit in found}[long.id] == pytest.approx(
+            0.5, abs=0.01
+        )  # the index keeps 8 bits

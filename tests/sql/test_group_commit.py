@@ -52,15 +52,14 @@ def test_a_call_whose_later_part_fails_leaves_nothing_behind(store: Store) -> No
     assert sorted(message.content for message in messages) == sorted(f"message {i}" for i in range(10))
 
 
-def test_a_locked_database_is_unavailable_and_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rememberd.backends.sql.sqlite._BUSY", 200)
-    store = Store("folder", tmp_path, plain_settings())
+def test_a_locked_database_is_unavailable_and_comes_back(tmp_path: Path) -> None:
+    store = Store("folder", tmp_path, plain_settings(database__lock_timeout=0.2))
     lin = store.memory.of(user="lin", thread="t")
     store.run(lin.ingest("before"))
     other = apsw.Connection(str(tmp_path / "memory.db"))
     other.execute("BEGIN IMMEDIATE")
     with pytest.raises(StorageUnavailable):
-        store.run(lin.ingest("while locked"))
+        store.run(lin.add("while locked"))
     assert [message.content for message in store.run(lin.history()).items] == ["before"]
     other.execute("ROLLBACK")
     store.run(lin.ingest("after"))

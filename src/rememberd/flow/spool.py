@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections import defaultdict
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from rememberd.ports.spool import DeadLetter, Spool, SpooledCall
 
 _MOST_RECALLED = 1000  # calls that a query reads, the latest first
+_MOMENT = 0.5  # seconds that a call waits for the storage to catch up with its thread
 
 Address = tuple[str, str]
 
@@ -49,7 +52,8 @@ class Spooler:
     """``engaged`` while anything waits: only then need callers look further.
 
     ``outage`` says why the storage accepts nothing; then everything that may wait does. Otherwise only those calls do
-    whose thread has calls that wait already: the order within a thread is kept.
+    whose thread has calls that wait already: the order within a thread is kept. ``held`` are the threads whose next
+    call was refused, and when it will be tried again.
     """
 
     def __init__(self, spool: Spool) -> None:
@@ -62,6 +66,8 @@ class Spooler:
         self._people: dict[tuple[str, str | None], dict[str, None]] = defaultdict(dict)
         self._uses: dict[Address, _Use] = {}
         self._turns: dict[Address, TurnState] = {}
+        self.held: dict[Address, float] = {}
+        self._clearing: dict[Address, asyncio.Event] = {}
 
     async def load(self) -> None:
         """Know what an earlier process left behind."""
@@ -73,6 +79,20 @@ class Spooler:
         if self.outage is not None or (tenant, thread) in self._threads:
             return True
         return any((tenant, entry.idempotency_key) in self._uses for entry in entries if entry.idempotency_key)
+
+    async def cleared(self, tenant: str, thread: str) -> bool:
+        """Wait a moment while the storage catches up with a thread: whoever keeps it busy must not outrun the storage.
+
+        True if nothing of it waits any more.
+        """
+        address = (tenant, thread)
+        if self.outage is not None or address in self.held:
+            return False
+        if address in self._threads:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_MOMENT):
+                    await self._clearing.setdefault(address, asyncio.Event()).wait()
+        return address not in self._threads
 
     async def keep(self, call: SpooledCall, outage: str | None = None) -> Receipts:
         """Let a call wait, durably. Messages that wait already under their idempotency key are duplicates.
@@ -118,10 +138,9 @@ class Spooler:
             ids = sorted((each for who in people for each in self._people.get(who, ())), reverse=True)
         return messages_of(await self._spool.read(ids[:_MOST_RECALLED]))
 
-    def due(self, limit: int, held: Iterable[Address] = ()) -> list[str]:
+    def due(self, limit: int) -> list[str]:
         """The calls to replay next, oldest first; none of the threads that are held up."""
-        held = set(held)
-        free = (each for each, known in self._calls.items() if (known.tenant, known.thread) not in held)
+        free = (each for each, known in self._calls.items() if (known.tenant, known.thread) not in self.held)
         return list(islice(free, limit))
 
     def behind_id(self, last: str, limit: int) -> list[str]:
@@ -205,6 +224,8 @@ class Spooler:
             self._threads[address].remove(call_id)
             if not self._threads[address]:
                 del self._threads[address]
+                if (clearing := self._clearing.pop(address, None)) is not None:
+                    clearing.set()
             del self._people[known.tenant, known.user][call_id]
             for key in known.keys:
                 self._uses.pop((known.tenant, key), None)

@@ -27,23 +27,26 @@ from rememberd.ports.spool import Attempt, DeadLetter, Replay
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rememberd.flow.spool import Address, Spooler
+    from rememberd.flow.spool import Spooler
     from rememberd.model import DrainRule
     from rememberd.ports.parts import Parts
     from rememberd.ports.spool import SpooledCall
+
+_LONG = 0.25  # seconds that the calls which are replayed together should not take
 
 #: What the storage will say again, however often it is asked.
 _FINAL = (IdempotencyConflict, ThreadTaken, NotFound, InvalidRequest)
 
 
 class Drain:
-    """One task. While the storage is out it looks again after pauses that grow; a call that the storage refuses holds
-    up its own thread only, and after its last attempt becomes a dead letter."""
+    """One task. While the storage is out it looks again after pauses that grow. A slow storage gets fewer at once,
+    so that others find room between them. A call that the storage refuses holds up its own thread only, and after its
+    last attempt becomes a dead letter."""
 
     def __init__(self, parts: Parts, spooler: Spooler, rule: DrainRule) -> None:
         self._parts, self._spooler, self._rule = parts, spooler, rule
-        self._held: dict[Address, float] = {}
         self._failed = 0
+        self._batch = rule.batch_size
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
@@ -75,22 +78,26 @@ class Drain:
     async def _step(self) -> float:
         """Replay the next calls together. Answers how long to wait before the next step."""
         now = time.monotonic()
-        self._held = {address: until for address, until in self._held.items() if until > now}
-        calls = await self._parts.spool.read(self._spooler.due(self._rule.batch_size, self._held))
+        held = self._spooler.held = {each: until for each, until in self._spooler.held.items() if until > now}
+        calls = await self._parts.spool.read(self._spooler.due(self._batch))
         if not calls:
-            return min(self._held.values(), default=now) - now
+            return min(held.values(), default=now) - now
         try:
             await self._replay(calls)
         except Exception as failure:  # noqa: BLE001 - whatever one call is refused for must not keep the others
+            self._batch = max(1, self._batch // 4)
             if await self._is_outage(failure) or not await self._one_by_one(calls):
                 return self._back_off()
+        else:
+            quick = time.monotonic() - now < _LONG
+            self._batch = min(self._rule.batch_size, self._batch * 2) if quick else max(1, self._batch * 2 // 3)
         self._failed = 0
         return 0
 
     async def _one_by_one(self, calls: Sequence[SpooledCall]) -> bool:
         """Each call for itself, but none whose thread is held up. False if the storage is out."""
         for call in calls:
-            if (call.tenant, call.thread) in self._held:
+            if (call.tenant, call.thread) in self._spooler.held:
                 continue
             try:
                 await self._replay([call])
@@ -149,7 +156,7 @@ class Drain:
             telemetry.log("dead_letter", level=logging.ERROR, call=call.id, reason=attempt.reason)
             return
         await spool.note(attempt)
-        self._held[call.tenant, call.thread] = time.monotonic() + self._rule.pause_after(attempt.number)
+        self._spooler.held[call.tenant, call.thread] = time.monotonic() + self._rule.pause_after(attempt.number)
 
 
 def _reason(failure: Exception) -> str:

@@ -37,7 +37,7 @@ class Berth(Files):
         """Locked before it has its name, so that nobody takes it for abandoned."""
         if self._lock >= 0:
             return
-        super().make_folder(self._place)
+        self.make_folders(self._place)
         begun = self._place / f".{self.folder.name}"
         super().make_folder(begun)
         lock = _locked(begun)

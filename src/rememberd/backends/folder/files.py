@@ -15,12 +15,16 @@ class Files:
     """Plain files. What was not synced may be lost, kept or reordered by a power cut; so may names in a folder."""
 
     def make_folder(self, folder: Path) -> None:
+        """Make a folder in one that is there, durably. A data folder that was moved away is not made again."""
+        if not folder.is_dir():
+            folder.mkdir(exist_ok=True, mode=0o700)
+            self.sync_folder(folder.parent)
+
+    def make_folders(self, folder: Path) -> None:
         """Make a folder and those above it, durably."""
-        missing = [folder, *folder.parents]
-        missing = missing[: next(i for i, each in enumerate(missing) if each.is_dir())]
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        for made in missing:
-            self.sync_folder(made.parent)
+        if not folder.is_dir():
+            self.make_folders(folder.parent)
+            Files.make_folder(self, folder)
 
     def create(self, path: Path) -> int:
         """A new file to append to."""

@@ -212,9 +212,10 @@ async def _record(
     return Receipts(thread, tuple(receipts))
 
 
-async def is_recorded(reader: Reader, tenant: str, ids: Sequence[str]) -> bool:
-    """Whether any of these messages is in the record."""
-    return bool(await reader.rows(_MESSAGES, tenant=tenant, ids=string_list(ids)))
+async def recorded_ids(reader: Reader, tenant: str, ids: Sequence[str]) -> set[str]:
+    """Which of these messages are in the record."""
+    rows = await reader.rows(_MESSAGES, tenant=tenant, ids=string_list(ids)) if ids else []
+    return {row[1] for row in rows}
 
 
 def _check_repeats(entries: Sequence[Entry]) -> None:

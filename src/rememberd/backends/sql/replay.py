@@ -8,7 +8,7 @@ from rememberd.errors import NotFound
 from rememberd.model import Receipts
 
 from .audit import note
-from .records import append, begin_turn, end_turn, is_recorded, turn_state
+from .records import append, begin_turn, end_turn, recorded_ids, turn_state
 
 if TYPE_CHECKING:
     from rememberd.ports.spool import Replay, SpooledCall
@@ -17,13 +17,19 @@ if TYPE_CHECKING:
 
 
 async def replay(transaction: Transaction, op: Replay) -> tuple[Receipts | None, ...]:
-    return tuple([
-        None if await _was_carried_out(transaction, call) else await _carry_out(transaction, call) for call in op.calls
-    ])  # fmt: skip
+    recorded: set[str] = set()
+    for tenant in {call.tenant for call in op.calls}:
+        appends = [call.append for call in op.calls if call.append and call.tenant == tenant]
+        recorded |= await recorded_ids(transaction, tenant, [entry.id for each in appends for entry in each.entries])
+    answers = []
+    for call in op.calls:
+        known = await _was_carried_out(transaction, call, recorded)
+        answers.append(None if known else await _carry_out(transaction, call))
+    return tuple(answers)
 
 
-async def _was_carried_out(reader: Reader, call: SpooledCall) -> bool:
-    if call.append and await is_recorded(reader, call.tenant, [entry.id for entry in call.append.entries]):
+async def _was_carried_out(reader: Reader, call: SpooledCall, recorded: set[str]) -> bool:
+    if call.append and any(entry.id in recorded for entry in call.append.entries):
         return True
     if call.end is None:
         return False

@@ -15,7 +15,7 @@ from rememberd.errors import Conflict, RememberdError, StorageFull, StorageUnava
 from .transaction import HEAD, LOCK, Operate, Row, Work, commit_group, settle
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Coroutine, Sequence
 
     from .dialect import Statement
     from .transaction import Reader
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 
 _GROUP_LIMIT = 128
+_ASK_AGAIN = 1.0  # seconds until a server that let somebody wait in vain is asked again
 _DISK_FULL = "53100"
 
 
@@ -89,7 +90,9 @@ class ServerExecutor:
         self._timeout = timeout
         self._queue: asyncio.Queue[Work | None] = asyncio.Queue()
         self._task: asyncio.Task[None] | None = None
-        self._reading: set[asyncio.Future[Any]] = set()
+        self._running: set[asyncio.Task[Any]] = set()
+        self._silent = False
+        self._ask_at = 0.0
         self._version = "?"
         self._closed = False
 
@@ -128,6 +131,7 @@ class ServerExecutor:
 
     async def write(self, operate: Operate) -> Any:
         self._check_open()
+        self._check_silence()
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._queue.put_nowait(Work(operate, future))
         return await future
@@ -137,19 +141,43 @@ class ServerExecutor:
         self._queue.put_nowait(Work(operate))
 
     async def read(self, look: Callable[[Reader], Awaitable[R]]) -> R:
-        """A caller who gives up does not leave a half-open connection behind: the read itself goes on to its end."""
         self._check_open()
-        reading = asyncio.ensure_future(self._look(look))
-        self._reading.add(reading)
-        reading.add_done_callback(self._reading.discard)
-        return await asyncio.shield(reading)
-
-    async def _look(self, look: Callable[[Reader], Awaitable[R]]) -> R:
+        self._check_silence()
         try:
-            async with asyncio.timeout(self._timeout), self._engine.connect() as connection:
-                return await look(_Rows(connection))
+            return await self._in_time(self._look(look))
         except _TRANSLATED as error:
             raise translate(error) from error
+
+    async def _look(self, look: Callable[[Reader], Awaitable[R]]) -> R:
+        async with self._engine.connect() as connection:
+            return await look(_Rows(connection))
+
+    async def _in_time(self, work: Coroutine[Any, Any, R]) -> R:
+        """What the work answers, or ``TimeoutError``. Clearing up may take longer than a caller should wait, and must
+        not leave a half-open connection behind: so it goes on by itself."""
+        task = asyncio.create_task(work)
+        self._running.add(task)
+        task.add_done_callback(self._ended)
+        done, _ = await asyncio.wait((task,), timeout=self._timeout)
+        if not done:
+            task.cancel()
+            self._silent, self._ask_at = True, asyncio.get_running_loop().time() + _ASK_AGAIN
+            raise TimeoutError
+        self._silent = False
+        return task.result()
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._running.discard(task)
+        if not task.cancelled():
+            task.exception()  # the caller has it, or has gone
+
+    def _check_silence(self) -> None:
+        """Where the server has let somebody wait in vain, others are refused at once; one in a while asks again."""
+        if self._silent:
+            now = asyncio.get_running_loop().time()
+            if now < self._ask_at:
+                raise StorageUnavailable("the database server does not answer")
+            self._ask_at = now + self._timeout + _ASK_AGAIN
 
     async def close(self) -> None:
         if self._closed:
@@ -158,8 +186,8 @@ class ServerExecutor:
         if self._task is not None:
             self._queue.put_nowait(None)
             await self._task
-        if self._reading:
-            await asyncio.wait(self._reading)
+        if self._running:
+            await asyncio.wait(self._running, timeout=self._timeout)
         await self._engine.dispose()
 
     def _check_open(self) -> None:
@@ -180,15 +208,26 @@ class ServerExecutor:
     async def _write_group(self, group: list[Work]) -> None:
         failure: BaseException | None = None
         try:
-            async with asyncio.timeout(self._timeout):
-                await commit_group(self._begin, group)
+            await self._in_time(commit_group(self._begin, group))
         except _TRANSLATED as error:
             failure = translate(error)
+            group = group + self._waiting()
         except Exception as error:  # noqa: BLE001 - every caller is told; the writer itself must live on
             failure = error
         if failure is not None:
             telemetry.count("storage_lost_soon", sum(work.future is None for work in group))
         settle(group, failure)
+
+    def _waiting(self) -> list[Work]:
+        """What came while the server could not be used has waited long enough, and fails with the group."""
+        waiting: list[Work] = []
+        while not self._queue.empty():
+            work = self._queue.get_nowait()
+            if work is None:
+                self._queue.put_nowait(None)
+                break
+            waiting.append(work)
+        return waiting
 
     async def _begin(self) -> ServerTransaction:
         """A transaction that holds the lock, so that writers of all processes take turns."""
