@@ -8,11 +8,12 @@ import unicodedata
 
 import Stemmer
 
+from .sentences import sentences
+
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 _RUNS = re.compile(rf"([{_HAN}]+)|([^\W_{_HAN}]+)", re.UNICODE)
 _HAN_RUN = re.compile(rf"[{_HAN}]+")
 _PLAIN = re.compile(r"[\x00-\x7f\u4e00-\u9fff\u3000-\u3002]*")
-_SENTENCE_END = re.compile(r"(?<=[。！？!?\n])(?![\s。！？!?\"”’」』）)])|(?<=[.!?])\s+")
 
 
 def _words(text: str) -> frozenset[str]:
@@ -80,11 +81,11 @@ def asked_terms(text: str) -> dict[str, float]:
 
 def split_question(text: str) -> tuple[str, str] | None:
     """The sentences that ask and those that do not, where a text has both; else None."""
-    sentences = [sentence for sentence in _SENTENCE_END.split(text) if _RUNS.search(sentence)]
-    asking = [sentence for sentence in sentences if "?" in sentence or "？" in sentence]
-    if not asking or len(asking) == len(sentences):
+    found = [sentence for sentence in sentences(text) if _RUNS.search(sentence)]
+    asking = [sentence for sentence in found if "?" in sentence or "？" in sentence]
+    if not asking or len(asking) == len(found):
         return None
-    return " ".join(asking), " ".join(sentence for sentence in sentences if sentence not in asking)
+    return " ".join(asking), " ".join(sentence for sentence in found if sentence not in asking)
 
 
 def phrase_terms(text: str) -> tuple[str, ...]:
