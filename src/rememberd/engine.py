@@ -23,6 +23,7 @@ from .flow.cursor import read_cursor, write_cursor
 from .flow.fit import fit
 from .flow.history import read_history
 from .flow.ingest import append_of, digest_of
+from .flow.narrowed import tell_narrowed
 from .flow.remember import deleted, first_revision, next_revision
 from .flow.window import follow_append, read_window
 from .guard.access import permit_tenant
@@ -327,6 +328,7 @@ class LocalEngine:
                 parts.nudge(hurry=recalled.unapplied > _LONG_TAIL)
                 window = () if query.as_of else await self._window(scope, resume=False)
                 context = fit(query, recalled.hits, window, parts.count_tokens, parts.degraded + recalled.degraded)
+                context = tell_narrowed(context, recalled.narrowed, query, parts.count_tokens)
                 self._note_soon("query", scope, hits=len(context.raw), everyone=everyone)
             except Unavailable as failure:
                 telemetry.count("recall_degraded")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .segment import has_han
+from .segment import has_han, words_of
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -19,6 +19,11 @@ def worded(text: str, name: str | None, at: datetime) -> str:
     """The text whose words are indexed. The date helps where people ask for it in words, which is not in Chinese."""
     said = spoken(text, name)
     return said if has_han(text) else f"{at:%Y-%m-%d} {at.day} {_MONTHS[at.month - 1]} {at.year} {said}"
+
+
+def spells_a_date(words: str) -> bool:
+    """Whether the words for a time stand in what ``worded`` writes of it: a day or a year in figures, or a month."""
+    return not has_han(words) and any(word.isdecimal() or word in _MONTHS for word in words_of(words))
 
 
 def spoken(text: str, name: str | None) -> str:

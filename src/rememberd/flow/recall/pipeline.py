@@ -39,4 +39,4 @@ class Recall:
         planned = await plan(scope, query, clock, self.embedders, everyone=everyone, exclude=exclude)
         found = await gather(self.storage, self.index, planned)
         hits = await read_hits(self.storage, planned, found, self.rank(found.candidates, planned), self.count_tokens)
-        return Recalled(tuple(hits), planned.degraded + found.degraded, found.unapplied)
+        return Recalled(tuple(hits), planned.degraded + found.degraded, found.unapplied, planned.narrowed)

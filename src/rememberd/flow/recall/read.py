@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rememberd.language.when import shown
 from rememberd.model import MESSAGE, Hit, Message
 
 from .gather import may_answer, read_things
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
     from rememberd.language.tokens import Counter
     from rememberd.ports.storage import Storage
@@ -37,12 +39,12 @@ async def read_hits(storage: Storage, plan: Plan, found: Found, ranking: Sequenc
         for each in page:
             answer = things.get((each.candidate.noun, each.candidate.id))
             if answer is not None:
-                hits.append(_hit(answer, each))
+                hits.append(_hit(answer, each, plan))
                 tokens += count(hits[-1].text)
     return hits
 
 
-def _why(ranked: Ranked) -> str:
+def _why(ranked: Ranked, plan: Plan, at: datetime) -> str:
     reasons = []
     if ranked.shared:
         longest = sorted(ranked.shared, key=len, reverse=True)[:4]
@@ -53,11 +55,14 @@ def _why(ranked: Ranked) -> str:
         reasons.append("was said next to what matches")
     if ranked.parts["speaker"]:
         reasons.append(f"was said by {ranked.candidate.name}")
+    if ranked.parts["time"]:
+        asked = next(span for span in plan.spans if span.holds(at))
+        reasons.append(f"is from {asked.words} ({shown(asked.since, asked.until, plan.query.timezone or 'UTC')})")
     return "; ".join(reasons)
 
 
-def _hit(thing: Thing, ranked: Ranked) -> Hit:
-    parts, why = dict(ranked.parts), _why(ranked)
+def _hit(thing: Thing, ranked: Ranked, plan: Plan) -> Hit:
+    parts, why = dict(ranked.parts), _why(ranked, plan, thing.at)
     if isinstance(thing, Message):
         return Hit(
             id=thing.id, kind=MESSAGE, text=thing.content, role=thing.role, name=thing.name, thread=thing.thread,

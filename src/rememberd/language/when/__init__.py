@@ -6,6 +6,7 @@ written or asked, in the time zone of the writer. What is only perhaps a time, "
 
 from __future__ import annotations
 
-from .resolve import Span, resolve
+from .resolve import Span, resolve, shown
+from .saying import asks_when_said, besides
 
-__all__ = ["Span", "resolve"]
+__all__ = ["Span", "asks_when_said", "besides", "resolve", "shown"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, time, timedelta
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
@@ -29,6 +29,24 @@ class Span:
     @property
     def end(self) -> int:
         return self.start + len(self.words)
+
+    def holds(self, moment: datetime) -> bool:
+        return (self.since is None or self.since <= moment) and (self.until is None or moment < self.until)
+
+
+def shown(since: datetime | None, until: datetime | None, zone: str = "UTC") -> str:
+    """A range for people, in the wall time of a zone: 2026-11-10; 2026-11-09 to 2026-11-15; from 2026-11-09 18:00 …"""
+    first, last = (None if end is None else end.astimezone(_zone(zone)).replace(tzinfo=None) for end in (since, until))
+    ends = [end for end in (first, last) if end is not None]
+    by_days = all(end.time() == time() for end in ends)
+    if by_days and last is not None:
+        last -= timedelta(days=1)
+    begun, ended = (
+        None if end is None else f"{end:%Y-%m-%d}" if by_days else f"{end:%Y-%m-%d %H:%M}" for end in (first, last)
+    )
+    if begun is None or ended is None:
+        return f"from {begun}" if begun else f"up to {ended}"
+    return begun if begun == ended else f"{begun} to {ended}"
 
 
 def resolve(text: str, moment: datetime, zone: str = "UTC") -> tuple[Span, ...]:
