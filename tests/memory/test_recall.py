@@ -5,12 +5,13 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
-from tests.conftest import plain_settings
+import pytest
+
+from tests.conftest import Store, plain_settings
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-from tests.conftest import Store
 
 THINGS = ("umbrella", "ladder", "teapot", "violin", "雨伞", "梯子", "茶壶", "小提琴")
 PLACES = ("kitchen", "garden", "office", "厨房", "花园", "办公室")
@@ -67,3 +68,20 @@ def test_a_question_about_things_never_said_is_answered_with_silence(store: Stor
     assert store.run(store.memory.of(user="lin").query(asked)).raw == ()
     assert store.run(store.memory.of(user="lin").query(asked, floor=0.0)).raw != ()
     assert store.run(store.memory.of(user="lin").query("when did the parcel arrive?")).raw != ()
+
+
+@pytest.mark.parametrize(
+    ("said", "asked", "searched"),
+    [("我的電腦壞了", "电脑怎么了？", "电脑坏了"), ("我的电脑坏了", "電腦怎麼了？", "電腦壞了")],
+)
+@pytest.mark.parametrize("is_settled", [False, True])
+def test_simplified_finds_traditional_and_back(
+    store: Store, said: str, asked: str, searched: str, is_settled: bool
+) -> None:
+    lin = store.memory.of(user="lin", thread="t")
+    store.run(lin.ingest([said, "明天再说"]))
+    if is_settled:
+        store.run(store.memory.settle(10))
+    (hit, *_) = store.run(store.memory.of(user="lin").query(asked)).raw
+    assert hit.text == said
+    assert [message.content for message in store.run(lin.history(search=searched)).items] == [said]

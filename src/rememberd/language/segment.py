@@ -8,6 +8,7 @@ import unicodedata
 
 import Stemmer
 
+from .han import simplified
 from .sentences import sentences
 
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
@@ -43,8 +44,10 @@ _stemmers = threading.local()
 
 
 def fold(text: str) -> str:
-    """One form for what reads the same: compatibility forms and case are folded."""
-    return (text if _PLAIN.fullmatch(text) else unicodedata.normalize("NFKC", text)).casefold()
+    """One form for what reads the same: compatibility forms, case, and traditional characters are folded."""
+    if text.isascii():
+        return text.lower()
+    return simplified(text if _PLAIN.fullmatch(text) else unicodedata.normalize("NFKC", text)).casefold()
 
 
 def terms(text: str) -> list[str]:
