@@ -88,7 +88,9 @@ def test_the_day_is_that_of_the_asker(store: Store) -> None:
 
 def test_when_nothing_was_said_then_the_context_says_so_and_nothing_else_is_brought_up(store: Store) -> None:
     context = _ask(store, "what did I say last Thursday?", timezone="Europe/Berlin")
-    assert context.raw == context.items == context.citations == ()
+    assert not context.raw
+    assert not context.items
+    assert not context.citations
     assert context.text == ("Nothing was found that was said in the time asked for: last Thursday (2026-11-12).")
     assert context.tokens.condensed > 0
     assert _ask(store, "我前天说了什么？").text == "没有找到“前天”（2026-11-13）说过的内容。"
@@ -135,3 +137,14 @@ def test_what_is_just_said_is_found_by_its_time_before_the_index_knows_it(store:
     store.run(store.memory.settle(10))
     store.run(store.memory.of(user="lin", thread="now").ingest("The kettle whistles"))
     assert "The kettle whistles" in _texts(_ask(store, "what did I say today?"))
+
+
+def test_what_a_message_calls_yesterday_is_found_by_its_date(store: Store) -> None:
+    for day, text in ((4, "Yesterday we met Mei at the harbour"), (3, "Nothing to do at the harbour")):
+        message = {"role": "user", "content": text, "at": f"2025-03-{day:02}T12:00:00Z"}
+        store.run(store.memory.of(user="lin", thread=f"harbour-{day}").ingest(message))
+    hits = _ask(store, "Whom did we meet at the harbour on 3 March 2025?").raw
+    assert hits[0].text == "Yesterday we met Mei at the harbour"
+    store.run(store.memory.settle(10))
+    again = _ask(store, "Whom did we meet at the harbour on 3 March 2025?").raw
+    assert [hit.text for hit in again] == [hit.text for hit in hits]

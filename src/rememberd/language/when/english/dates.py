@@ -9,7 +9,22 @@ from typing import TYPE_CHECKING
 from rememberd.language.when.calendar import Range, months_of, of_days, of_years, part_of_month
 from rememberd.language.when.found import Rules, joined
 
-from .words import CLEAR_MONTH, DAY, MONTH, OF, PLAIN_MONTH, SEASON, SEASONS, TH, THIRDS, TO, WHICH, YEAR, month_of
+from .words import (
+    CLEAR_MONTH,
+    DAY,
+    MONTH,
+    MONTHS,
+    OF,
+    PLAIN_MONTH,
+    SEASON,
+    SEASONS,
+    TH,
+    THIRDS,
+    TO,
+    WHICH,
+    YEAR,
+    month_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,8 +33,8 @@ if TYPE_CHECKING:
 
 DATES = Rules(re.IGNORECASE)
 
-_BEFORE_MONTH = r"\b(?:in|during|since|before|after|until|till|by|from|around|of|throughout|for|between|and|to)\s+"
-_BEFORE_YEAR = r"\b(?:in|during|since|before|after|until|till|from|throughout|around|year)\s+"
+_BEFORE_MONTH = "in during since before after until till by from around of throughout for between and to"
+_BEFORE_YEAR = "in during since before after until till from throughout around year"
 _LAST_DAY = rf"(?:{TO}(?P<last>{DAY}){TH}?(?!\d))?"
 _IN_YEAR = rf",?{OF}(?P<year>{YEAR})"
 _MONTHS_OF_YEAR = {"beginning": (1, 2), "start": (1, 2), "middle": (6, 2), "end": (11, 2)}
@@ -28,7 +43,8 @@ _ORDINALS = ("first", "second", "third", "fourth")
 
 @DATES.means(
     rf"(?<![\d./-])(?P<year>(?:19|20)\d\d)(?P<mark>[-/])(?P<month>1[0-2]|0?[1-9])(?P=mark)(?P<day>{DAY})(?![\d/-])"
-    r"(?:[T\s](?P<hour>[0-2]\d):(?P<minute>[0-5]\d)(?::[0-5]\d(?:\.\d+)?)?(?P<zone>Z|[+-][01]\d:?[0-5]\d)?)?"
+    r"(?:[T\s](?P<hour>[0-2]\d):(?P<minute>[0-5]\d)(?::[0-5]\d(?:\.\d+)?)?(?P<zone>Z|[+-][01]\d:?[0-5]\d)?)?",
+    begins="0",
 )
 def _iso_day(calendar: Calendar, words: Mapping[str, str]) -> Range | None:
     """2023-05-03, 2023/5/3: that day; with a time, that minute, in the zone that stands there or in the asker's."""
@@ -44,7 +60,7 @@ def _iso_day(calendar: Calendar, words: Mapping[str, str]) -> Range | None:
     return Range(since, since + timedelta(minutes=1))
 
 
-@DATES.means(r"(?<![\d./-])(?P<year>(?:19|20)\d\d)-(?P<month>0[1-9]|1[0-2])(?![\d/-])")
+@DATES.means(r"(?<![\d./-])(?P<year>(?:19|20)\d\d)-(?P<month>0[1-9]|1[0-2])(?![\d/-])", begins="0")
 def _iso_month(calendar: Calendar, words: Mapping[str, str]) -> Range:
     """2023-05: that month."""
     return calendar.named_month(int(words["month"]), int(words["year"]))
@@ -54,9 +70,13 @@ def _iso_month(calendar: Calendar, words: Mapping[str, str]) -> Range:
     rf"\b(?:the\s+)?(?P<day>{DAY}){TH}?(?:(?:{TO}|\s+and\s+)(?P<last>{DAY}){TH}?)?{OF}(?P<month>{CLEAR_MONTH})(?:{_IN_YEAR})?",
     rf"\b(?P<day>{DAY})(?:{TH}{OF}|\s+of\s+)(?P<month>{MONTH})(?:{_IN_YEAR})?",
     rf"\b(?P<day>{DAY})\s+(?P<month>{MONTH}){_IN_YEAR}",
+    begins="0 the",
+)
+@DATES.means(
     rf"\b(?P<month>{CLEAR_MONTH})\s+(?P<day>{DAY})(?![\d:%]|\.\d|\s+(?!(?:at|in|on|was|is|and|or|to|the|for|with|when)\b)[a-z]){_LAST_DAY}(?:{_IN_YEAR})?",
     rf"\b(?P<month>{MONTH})\s+(?:the\s+)?(?P<day>{DAY}){TH}{_LAST_DAY}(?:{_IN_YEAR})?",
     rf"\b(?P<month>{MONTH})\s+(?P<day>{DAY}){_LAST_DAY}{_IN_YEAR}",
+    begins=MONTHS,
 )
 def _day(calendar: Calendar, words: Mapping[str, str]) -> Range | None:
     """3 May, May 3rd, 2023, May 3-5."""
@@ -70,10 +90,14 @@ def _day(calendar: Calendar, words: Mapping[str, str]) -> Range | None:
 
 @DATES.means(
     rf"\b(?:(?P<third>early|mid|late)[\s-]+)?(?P<month>{MONTH}){_IN_YEAR}",
-    rf"{_BEFORE_MONTH}(?P<it>(?P<month>{CLEAR_MONTH}))(?!\s+\d)",
-    rf"\b(?:in|since)\s+(?P<it>(?P<month>{MONTH}))(?!\s+(?:\d|be\b|have\b))",
-    rf"\b(?P<third>early|mid|late)[\s-]+(?P<month>{MONTH})(?!\s+\d)",
     rf"\b(?P<month>{PLAIN_MONTH})(?!\s+\d)",
+    rf"\b(?P<third>early|mid|late)[\s-]+(?P<month>{MONTH})(?!\s+\d)",
+    begins=f"{MONTHS} early mid late",
+)
+@DATES.means(
+    rf"\b(?:{_BEFORE_MONTH.replace(' ', '|')})\s+(?P<it>(?P<month>{CLEAR_MONTH}))(?!\s+\d)",
+    rf"\b(?:in|since)\s+(?P<it>(?P<month>{MONTH}))(?!\s+(?:\d|be\b|have\b))",
+    begins=_BEFORE_MONTH,
 )
 def _month(calendar: Calendar, words: Mapping[str, str]) -> Range:
     """May 2023, in May, early May. Early, mid and late are ten days each."""
@@ -81,7 +105,7 @@ def _month(calendar: Calendar, words: Mapping[str, str]) -> Range:
     return part_of_month(month, THIRDS.index(words["third"])) if "third" in words else month
 
 
-@DATES.means(rf"\b(?P<which>last|this|next)\s+(?P<month>{MONTH})(?!\s+(?:\d|be\b|have\b))")
+@DATES.means(rf"\b(?P<which>last|this|next)\s+(?P<month>{MONTH})(?!\s+(?:\d|be\b|have\b))", begins="last this next")
 def _which_month(calendar: Calendar, words: Mapping[str, str]) -> Range:
     """last May: the latest May that is over; this May: that of this year; next May: the first that has not begun."""
     number, offset = month_of(words["month"]), WHICH[words["which"]]
@@ -92,6 +116,7 @@ def _which_month(calendar: Calendar, words: Mapping[str, str]) -> Range:
 @DATES.means(
     rf"\b(?:between|from)\s+(?P<month>{MONTH})(?:\s+(?P<first>{YEAR}))?(?:\s+and\s+|{TO})(?P<last>{MONTH})(?:{_IN_YEAR})?(?!\s+\d)",
     rf"\b(?P<month>{CLEAR_MONTH})(?:\s+(?P<first>{YEAR}))?{TO}(?P<last>{CLEAR_MONTH})(?:{_IN_YEAR})?(?!\s+\d)",
+    begins=f"{MONTHS} between from",
 )
 def _months(calendar: Calendar, words: Mapping[str, str]) -> Range:
     """between May and July 2023, from March to May: both included."""
@@ -101,9 +126,10 @@ def _months(calendar: Calendar, words: Mapping[str, str]) -> Range:
 
 
 @DATES.means(
-    rf"{_BEFORE_YEAR}(?P<it>(?P<year>{YEAR}))\b(?!-)",
+    rf"\b(?:{_BEFORE_YEAR.replace(' ', '|')})\s+(?P<it>(?P<year>{YEAR}))\b(?!-)",
     rf"\b(?P<third>early|mid|late)[\s-]+(?P<year>{YEAR})\b",
     rf"\b(?:the\s+)?(?P<part>beginning|start|middle|end)\s+of\s+(?P<year>{YEAR})\b",
+    begins=f"{_BEFORE_YEAR} early mid late the beginning start middle end",
 )
 def _year(calendar: Calendar, words: Mapping[str, str]) -> Range:
     """in 2022; early, mid and late 2023 are four months each; the beginning and the end of 2023 are two."""
@@ -113,7 +139,9 @@ def _year(calendar: Calendar, words: Mapping[str, str]) -> Range:
     return months_of(year, *_MONTHS_OF_YEAR[words["part"]]) if "part" in words else year
 
 
-@DATES.means(rf"\b(?:between|from)\s+(?P<it>(?P<first>{YEAR})(?:\s+and\s+|{TO})(?P<last>{YEAR}))")
+@DATES.means(
+    rf"\b(?:between|from)\s+(?P<it>(?P<first>{YEAR})(?:\s+and\s+|{TO})(?P<last>{YEAR}))", begins="between from"
+)
 def _years(calendar: Calendar, words: Mapping[str, str]) -> Range | None:
     """between 2020 and 2022, from 2020 to 2022: both included."""
     first, last = int(words["first"]), int(words["last"])
@@ -121,7 +149,8 @@ def _years(calendar: Calendar, words: Mapping[str, str]) -> Range | None:
 
 
 @DATES.means(
-    r"\b(?:the\s+)?(?P<part>beginning|start|middle|end)\s+of\s+(?P<which>the|last|this|next)\s+(?P<unit>month|year)\b"
+    r"\b(?:the\s+)?(?P<part>beginning|start|middle|end)\s+of\s+(?P<which>the|last|this|next)\s+(?P<unit>month|year)\b",
+    begins="the beginning start middle end",
 )
 def _part_of_which(calendar: Calendar, words: Mapping[str, str]) -> Range | None:
     """the end of last month (from the 21st), the beginning of the year: "the" is the latest that has begun."""
@@ -138,6 +167,7 @@ def _part_of_which(calendar: Calendar, words: Mapping[str, str]) -> Range | None
 @DATES.means(
     rf"\b(?P<which>last|past|previous|this|next)\s+(?P<season>{SEASON})\b",
     rf"\b(?P<season>{SEASON})(?:\s+of|\s+in)?\s+(?P<year>{YEAR})\b",
+    begins="last past previous this next spring summer autumn fall winter",
 )
 def _season(calendar: Calendar, words: Mapping[str, str]) -> Range:
     """summer of 2023; last summer: the latest that is over; this summer: that of this year."""
@@ -149,7 +179,8 @@ def _season(calendar: Calendar, words: Mapping[str, str]) -> Range:
 
 
 @DATES.means(
-    rf"\b(?:the\s+)?(?P<order>first|second|third|fourth|last)\s+(?P<what>week|weekend)\s+(?:of|in)\s+(?P<month>{MONTH})(?:{_IN_YEAR})?"
+    rf"\b(?:the\s+)?(?P<order>first|second|third|fourth|last)\s+(?P<what>week|weekend)\s+(?:of|in)\s+(?P<month>{MONTH})(?:{_IN_YEAR})?",
+    begins="the first second third fourth last",
 )
 def _week_of_month(calendar: Calendar, words: Mapping[str, str]) -> Range:
     """the first week of May 2023: days 1 to 7; the first weekend: the first Saturday and the Sunday after it."""

@@ -10,7 +10,6 @@ from rememberd.language.when.found import Found, connected, longest
 
 from .dates import DATES
 from .relative import RELATIVE
-from .words import MONTH, SEASON, WEEKDAY
 
 if TYPE_CHECKING:
     from rememberd.language.when.calendar import Calendar
@@ -20,9 +19,6 @@ def _pattern(shape: str) -> re.Pattern[str]:
     return re.compile(shape, re.IGNORECASE)
 
 
-_TRIGGER = _pattern(
-    rf"\b(?:{MONTH}|{WEEKDAY}|{SEASON})|day|week|month|year|\bago\b|morrow|morning|evening|noon|night|\d{{4}}|past|last"
-)
 _CLOCK = r"(?P<hour>\d{1,2})(?::(?P<minute>[0-5]\d))?\s*(?P<half>[ap]\.?m\b\.?)?"
 _PART_BEHIND = _pattern(r",?\s+(?:in\s+the\s+)?(?P<part>morning|afternoon|evening|night)\b")
 _CLOCK_BEHIND = _pattern(rf",?\s+(?:at|around)\s+{_CLOCK}")
@@ -35,8 +31,6 @@ _LOOK_BACK = 40  # characters before an expression that may belong to it
 
 def english_times(text: str, calendar: Calendar) -> list[Found]:
     """What a text says of time, in order."""
-    if not _TRIGGER.search(text):
-        return []
     dates = longest([*DATES.find(text, calendar), *RELATIVE.find(text, calendar)])
     narrowed = [_at_a_time(text, _in_a_part(text, found)) for found in dates]
     return [_bounded(text, found) for found in connected(narrowed, calendar, lambda a, b: _are_linked(text, a, b))]

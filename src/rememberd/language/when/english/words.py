@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-_MONTHS = (
+_MONTH_NAMES = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
     "december",
 )  # fmt: skip
-_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_WEEKDAY_NAMES = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 SEASONS = {"spring": "spring", "summer": "summer", "autumn": "autumn", "fall": "autumn", "winter": "winter"}
 WHICH = {"last": -1, "previous": -1, "past": -1, "this": 0, "next": 1}
@@ -16,6 +16,14 @@ _CLEAR = (
     "jan(?:uary)?|feb(?:ruary)?|apr(?:il)?|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?"
     "|dec(?:ember)?"
 )
+#: The words with which some shapes begin.
+MONTHS = (
+    "jan january feb february mar march apr april may jun june jul july aug august sep sept september oct october nov"
+    " november dec december"
+)
+WEEKDAYS = "mon monday tue tues tuesday wed wednesday thu thur thurs thursday fri friday sat saturday sun sunday"
+NUMBERS = "0 a an one two couple three four five six seven eight nine ten eleven twelve fifteen twenty thirty"
+
 #: A month, whether or not its name has another sense.
 MONTH = rf"(?:{_CLEAR}|mar(?:ch)?|may)\b\.?"
 #: A month that is no verb: "may" and "march" only with a capital.
@@ -40,11 +48,11 @@ UNIT = r"(?P<unit>minute|min|hour|day|week|month|year)s?"
 
 
 def month_of(word: str) -> int:
-    return next(i for i, name in enumerate(_MONTHS, 1) if name.startswith(word[:3]))
+    return next(i for i, name in enumerate(_MONTH_NAMES, 1) if name.startswith(word[:3]))
 
 
 def weekday_of(word: str) -> int:
-    return next(i for i, name in enumerate(_WEEKDAYS) if name.startswith(word[:3]))
+    return next(i for i, name in enumerate(_WEEKDAY_NAMES) if name.startswith(word[:3]))
 
 
 def unit_of(word: str) -> str:
