@@ -43,6 +43,8 @@ CALLS: dict[str, Call] = {
         Scope("acme", "lin", "seller"), "umbrella", k=3, budget=80, filters={"role": "tool", "after": TOMORROW},
         now=TOMORROW + timedelta(days=3), timezone="Asia/Shanghai", floor=0.01,
     ),
+    "query a time": lambda m, r: m.query(LIN, "我今天说了什么？", timezone="Asia/Shanghai"),
+    "query a time when nothing was said": lambda m, r: m.query(LIN, "what did I say last Tuesday?", now=TOMORROW),
     "query the past": lambda m, r: m.query(LIN, "电脑", as_of=datetime(2020, 1, 1, tzinfo=UTC)),
     "query with a bad filter": lambda m, r: m.query(LIN, "x", filters={"colour": "red"}),
     "query with a bad number": lambda m, r: m.query(LIN, "x", k=0),
