@@ -63,6 +63,17 @@ def terms(text: str) -> list[str]:
     return found + _stem(words)
 
 
+def ordered_terms(text: str) -> list[str]:
+    """Han characters and stemmed words in the order in which they stand; no pairs."""
+    found: list[str] = []
+    for run, word in _RUNS.findall(fold(text)):
+        if run:
+            found += run
+        elif word not in STOP_WORDS:
+            found += _stem([word])
+    return found
+
+
 def question_terms(text: str) -> dict[str, float]:
     """The terms that a question looks for, with their weights: what frames a question, or only leads up to it, counts
     less than what it asks."""
