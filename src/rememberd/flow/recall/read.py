@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rememberd.language.when import shown
 from rememberd.model import MESSAGE, Hit, Message
 
+from .fold import Fold
 from .gather import may_answer, read_things
 
 if TYPE_CHECKING:
@@ -24,8 +25,10 @@ _PAGE = 50
 
 
 async def read_hits(storage: Storage, plan: Plan, found: Found, ranking: Sequence[Ranked], count: Counter) -> list[Hit]:
-    """The hits, best first: as many as were asked for, and at least as many as could fill the budget."""
+    """The hits, best first: as many as were asked for, and at least as many as could fill the budget; what one source
+    says twice is folded into one."""
     hits: list[Hit] = []
+    fold = Fold()
     tokens = 0
     for start in range(0, len(ranking), _PAGE):
         if len(hits) >= plan.query.k and tokens >= plan.query.budget:
@@ -38,10 +41,10 @@ async def read_hits(storage: Storage, plan: Plan, found: Found, ranking: Sequenc
                 things["message" if isinstance(thing, Message) else "memory", thing.id] = thing
         for each in page:
             answer = things.get((each.candidate.noun, each.candidate.id))
-            if answer is not None:
-                hits.append(_hit(answer, each, plan))
-                tokens += count(hits[-1].text)
-    return hits
+            if answer is not None and fold.takes(hit := _hit(answer, each, plan)):
+                hits.append(hit)
+                tokens += count(hit.text)
+    return fold.told(hits)
 
 
 def _why(ranked: Ranked, plan: Plan, at: datetime) -> str:
