@@ -136,7 +136,7 @@ class Handle:
         metadata: dict[str, Any] | None = None,
         idempotency_key: str | None = None,
     ) -> MemoryItem:
-        """Remember something by hand."""
+        """Remember something by hand; what is held already gets a new revision instead of a second item."""
         memory = NewMemory(
             text=text, kind=kind, source=source, importance=importance, topic=topic, domain=domain,
             valid_from=accept_moment(valid_from, "/valid_from"),
