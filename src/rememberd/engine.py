@@ -24,7 +24,8 @@ from .flow.cursor import read_cursor, write_cursor
 from .flow.fit import fit
 from .flow.history import read_history
 from .flow.ingest import append_of, digest_of
-from .flow.remember import deleted, first_revision, next_revision
+from .flow.narrowed import tell_narrowed
+from .flow.remember import deleted, first_revision, next_revision, recognised
 from .flow.window import follow_append, read_window
 from .guard.access import permit_tenant
 from .guard.audit import note_of
@@ -244,8 +245,12 @@ class LocalEngine:
         check_idempotency_key(faults, idempotency_key)
         faults.raise_if_any()
         item = first_revision(scope, memory, self._parts.ids(), self._parts.clock())
-        put = Put(item=item, idempotency_key=idempotency_key, digest=digest_of(scope, memory))
-        return await self._write(put, self._note("memory.add", scope, memory=item.id))
+        again = await recognised(self._parts.storage, self._parts.index, item)
+        put = Put(item=again or item, idempotency_key=idempotency_key, digest=digest_of(scope, memory))
+        try:
+            return await self._write(put, self._note("memory.add", scope, memory=put.item.id))
+        except StaleRevision:  # it was revised meanwhile, and may say something else by now
+            return await self._write(replace(put, item=item), self._note("memory.add", scope, memory=item.id))
 
     async def get(self, scope: Scope, memory_id: str) -> MemoryItem:
         return await self._seen(scope, memory_id)
@@ -416,6 +421,7 @@ class LocalEngine:
                 window = await self._spooler.behind((), scope, self._rule(scope).size)
                 degraded += tuple(part for part in _missing(failure) if part not in degraded)
             context = fit(query, recalled.hits, window, parts.count_tokens, degraded)
+            context = tell_narrowed(context, recalled.narrowed, query, parts.count_tokens)
         telemetry.count("recall_degraded", len(degraded) > len(parts.degraded))
         telemetry.count("tokens_raw", context.tokens.raw)
         telemetry.count("tokens_condensed", context.tokens.condensed)

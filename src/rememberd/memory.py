@@ -101,7 +101,10 @@ class Handle:
         floor: float | None = None,
         explain: bool = False,
     ) -> Context:
-        """Find and rank what bears on ``text``, and pack it into ``budget`` tokens."""
+        """Find and rank what bears on ``text``, and pack it into ``budget`` tokens.
+
+        Times in it, like "last Tuesday", are seen from ``now`` in ``timezone``: the clock and UTC, if not given.
+        """
         query = Query(
             text=text, k=k, budget=budget, filters=accept_filters(filters), now=accept_moment(now, "/now"),
             timezone=timezone, as_of=accept_moment(as_of, "/as_of"), floor=floor, explain=explain,
@@ -133,7 +136,7 @@ class Handle:
         metadata: dict[str, Any] | None = None,
         idempotency_key: str | None = None,
     ) -> MemoryItem:
-        """Remember something by hand."""
+        """Remember something by hand; what is held already gets a new revision instead of a second item."""
         memory = NewMemory(
             text=text, kind=kind, source=source, importance=importance, topic=topic, domain=domain,
             valid_from=accept_moment(valid_from, "/valid_from"),

@@ -54,6 +54,15 @@ def test_query_takes_filters(chat: Shell) -> None:
     assert both["raw_chunks"][0]["role"] == "assistant"
 
 
+def test_query_keeps_to_the_time_that_is_asked_for(chat: Shell) -> None:
+    answer = chat.ask("query", "what did I say today?", *LIN)
+    assert len(answer["raw_chunks"]) == len(CHAT)
+    assert answer["context"]["narrowed"]["words"] == "today"
+    shown = chat("query", "what did I say last week?", *LIN, "--timezone", "Asia/Shanghai").out
+    assert "only what was said in the time asked for: last week (" in shown
+    assert "Nothing found." in shown
+
+
 def test_history_reads_the_record_back_page_by_page(chat: Shell) -> None:
     first = chat.ask("history", *LIN, "--limit", "2")
     rest = chat.ask("history", *LIN, "--limit", "2", "--after", first["next"])

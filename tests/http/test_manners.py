@@ -82,6 +82,14 @@ def test_a_revision_is_checked_where_if_match_asks_for_it(house: House) -> None:
     assert house.get(path).status_code == 404
 
 
+def test_what_is_held_already_is_answered_with_200_and_its_next_revision(house: House) -> None:
+    made = house.post("/v1/memories", {"text": "Lin likes tea.", "user": "lin"})
+    again = house.post("/v1/memories", {"text": "lin likes tea", "user": "lin"})
+    assert (made.status_code, again.status_code) == (201, 200)
+    assert again.json()["id"] == made.json()["id"]
+    assert (again.headers["etag"], again.headers["location"]) == ('"2"', made.headers["location"])
+
+
 def test_a_list_is_read_page_by_page(house: House) -> None:
     for number in range(5):
         house.post("/v1/memories", {"text": f"fact {number}", "topic": "even" if number % 2 == 0 else "odd"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -175,3 +175,84 @@ def test_a_question_about_the_past_does_not_see_the_present_window(store: Store)
     store.run(lin.ingest("hello"))
     assert store.run(lin.query("hello")).messages
     assert store.run(lin.query("hello", as_of=store.clock.now - timedelta(days=1))).messages == ()
+
+
+@pytest.mark.parametrize("is_settled", [False, True])
+@pytest.mark.parametrize(
+    ("text", "again"),
+    [("Lin likes light foundations.", "lin likes LIGHT foundations"), ("林喜歡輕薄的粉底", "林喜欢轻薄的粉底。")],
+)
+def test_what_is_held_already_is_recognised_and_becomes_its_next_revision(
+    store: Store, text: str, again: str, is_settled: bool
+) -> None:
+    lin = _lin(store)
+    first = store.run(lin.add(text, kind="preference", importance=0.8))
+    if is_settled:
+        store.run(store.memory.settle(10))
+    store.clock.forward(days=1)
+    second = store.run(lin.add(again, kind="preference", topic="make-up", metadata={"from": "chat"}))
+    assert (second.id, second.revision, second.text, second.at) == (first.id, 2, text, first.at)
+    assert (second.importance, second.topic, second.metadata) == (0.8, "make-up", {"from": "chat"})
+    assert second.revised_at == store.clock.now
+    assert len(store.run(lin.list()).items) == 1
+
+
+def test_what_differs_in_anything_is_a_new_item(store: Store) -> None:
+    lin, now = _lin(store), store.clock.now
+    text = "Lin likes light foundations"
+    first = {"text": text, "topic": "make-up", "source": "chat", "domain": "taste", "metadata": {"ticket": 1}}
+    others: list[dict[str, object]] = [
+        {"text": "Lin does not like light foundations"},
+        {"text": "Lin likes 2 light foundations"},
+        {"text": "Lin likes light foundations in winter"},
+        {"kind": "preference"},
+        {"topic": "houses"},
+        {"domain": "work"},
+        {"source": "mail"},
+        {"metadata": {"ticket": 2}},
+        {"valid_until": now + timedelta(days=9)},
+        {"expires_at": now + timedelta(days=9)},
+    ]
+    store.run(lin.add(**first))  # type: ignore[arg-type]
+    store.run(store.memory.settle(10))
+    for fields in others:
+        assert store.run(lin.add(**first | fields)).revision == 1, fields  # type: ignore[arg-type]
+    scopes: list[dict[str, Any]] = [
+        {"user": "mei"}, {"user": None}, {"user": "lin", "agent": "seller"}, {"tenant": "acme", "user": "lin"}
+    ]  # fmt: skip
+    for scope in scopes:
+        assert store.run(store.memory.of(**scope).add(text)).revision == 1, scope
+
+
+def test_what_was_deleted_or_has_expired_is_not_recognised(store: Store) -> None:
+    lin = _lin(store)
+    item = store.run(lin.add("the umbrella is red"))
+    store.run(lin.delete(item.id))
+    again = store.run(lin.add("the umbrella is red"))
+    assert (again.id != item.id, again.revision) == (True, 1)
+    soon = store.clock.now + timedelta(hours=1)
+    store.run(lin.add("the kettle is blue", expires_at=soon))
+    store.clock.forward(hours=2)
+    assert store.run(lin.add("the kettle is blue", expires_at=soon)).revision == 1
+
+
+def test_a_recognised_item_keeps_the_idempotency_key(store: Store) -> None:
+    lin = _lin(store)
+    first = store.run(lin.add("once"))
+    second = store.run(lin.add("Once!", idempotency_key="k"))
+    assert (second.id, second.revision) == (first.id, 2)
+    assert store.run(lin.add("Once!", idempotency_key="k")) == second
+    with pytest.raises(IdempotencyConflict):
+        store.run(lin.add("twice", idempotency_key="k"))
+
+
+def test_of_many_that_say_the_same_at_once_none_is_lost(store: Store) -> None:
+    lin = _lin(store)
+    store.run(lin.add("the kettle whistles"))
+
+    async def race() -> list[object]:
+        return await asyncio.gather(*(lin.add("The kettle whistles.") for _ in range(8)), return_exceptions=True)
+
+    ended = store.run(race())
+    assert [one for one in ended if isinstance(one, BaseException)] == []
+    assert {item.text.lower().rstrip(".") for item in store.run(lin.list()).items} == {"the kettle whistles"}

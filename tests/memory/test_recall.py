@@ -5,12 +5,13 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
-from tests.conftest import plain_settings
+import pytest
+
+from tests.conftest import Store, plain_settings
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-from tests.conftest import Store
 
 THINGS = ("umbrella", "ladder", "teapot", "violin", "雨伞", "梯子", "茶壶", "小提琴")
 PLACES = ("kitchen", "garden", "office", "厨房", "花园", "办公室")
@@ -67,3 +68,44 @@ def test_a_question_about_things_never_said_is_answered_with_silence(store: Stor
     assert store.run(store.memory.of(user="lin").query(asked)).raw == ()
     assert store.run(store.memory.of(user="lin").query(asked, floor=0.0)).raw != ()
     assert store.run(store.memory.of(user="lin").query("when did the parcel arrive?")).raw != ()
+
+
+@pytest.mark.parametrize(
+    ("said", "asked", "searched"),
+    [("我的電腦壞了", "电脑怎么了？", "电脑坏了"), ("我的电脑坏了", "電腦怎麼了？", "電腦壞了")],
+)
+@pytest.mark.parametrize("is_settled", [False, True])
+def test_simplified_finds_traditional_and_back(
+    store: Store, said: str, asked: str, searched: str, is_settled: bool
+) -> None:
+    lin = store.memory.of(user="lin", thread="t")
+    store.run(lin.ingest([said, "明天再说"]))
+    if is_settled:
+        store.run(store.memory.settle(10))
+    (hit, *_) = store.run(store.memory.of(user="lin").query(asked)).raw
+    assert hit.text == said
+    assert [message.content for message in store.run(lin.history(search=searched)).items] == [said]
+
+
+def test_what_one_source_says_twice_is_told_once_and_why_says_so(store: Store) -> None:
+    lin = store.memory.of(user="lin", thread="t")
+    said = [
+        "The red umbrella is in the kitchen.",
+        "the red umbrella is in the kitchen",
+        "The red umbrella is in the hall",
+    ]
+    store.run(lin.ingest(said))
+    store.run(lin.ingest({"role": "assistant", "content": "The red umbrella is in the kitchen."}))
+    store.run(store.memory.of(user="lin", thread="later").ingest(said[0]))
+    hits = store.run(store.memory.of(user="lin").query("where is the red umbrella?")).raw
+    assert len(hits) == 4
+    folded = [hit for hit in hits if "stands for 1 more that say the same" in hit.why]
+    assert [(hit.thread, hit.role) for hit in folded] == [("t", "user")]
+    assert {hit.text for hit in hits if hit.thread == "t" and hit.role == "user"} == {folded[0].text, said[2]}
+
+
+def test_folding_leaves_as_many_hits_as_were_asked_for(store: Store) -> None:
+    lin = store.memory.of(user="lin", thread="t")
+    store.run(lin.ingest(["我的雨伞在厨房里"] * 30 + [f"雨伞在第{i}个房间" for i in range(1, 9)]))
+    hits = store.run(store.memory.of(user="lin").query("雨伞在哪里？", k=5)).raw
+    assert len({hit.text for hit in hits}) == len(hits) == 5

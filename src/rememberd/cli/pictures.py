@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from rich.console import Group
 from rich.table import Table
 from rich.text import Text
+
+from rememberd.language.when import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -18,7 +21,13 @@ if TYPE_CHECKING:
 
 _STEERING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _BAR = 20
-_PARTS = {"lexical": ("█", "cyan"), "vector": ("▓", "magenta"), "neighbour": ("▒", "blue"), "recency": ("░", "green")}
+_PARTS = {
+    "lexical": ("█", "cyan"),
+    "vector": ("▓", "magenta"),
+    "neighbour": ("▒", "blue"),
+    "time": ("▚", "yellow"),
+    "recency": ("░", "green"),
+}
 
 
 def said(text: str, style: str = "") -> Text:
@@ -94,9 +103,13 @@ def bar(hit: Hit, best: float) -> Text:
     return picture
 
 
-def recalled(context: Context, *, explain: bool) -> list[RenderableType]:
+def recalled(context: Context, *, explain: bool, timezone: str | None = None) -> list[RenderableType]:
     """The hits and, with ``explain``, the context made of them and what it costs."""
-    hits = hits_table(context.raw, explain=explain) if context.raw else Text("Nothing found.", style="dim")
+    hits: RenderableType = hits_table(context.raw, explain=explain) if context.raw else Text("Nothing found.", "dim")
+    if context.narrowed is not None:
+        narrowed = context.narrowed
+        kept = f"only what was said in the time asked for: {narrowed.words} ("
+        hits = Group(said(f"{kept}{shown(narrowed.since, narrowed.until, timezone or 'UTC')})", "dim"), hits)
     if not explain:
         return [hits]
     tokens = context.tokens

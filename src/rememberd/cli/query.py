@@ -23,14 +23,19 @@ async def query(
     k: Annotated[int, typer.Option("--k", "-k", help="How many hits to show.")] = 10,
     budget: Annotated[int, typer.Option("--budget", help="Tokens that the context may have.")] = 1500,
     only: Filter = None,
+    timezone: Annotated[
+        str | None, typer.Option("--timezone", metavar="ZONE", help="Where a day begins, like Asia/Shanghai. [UTC]")
+    ] = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Show the parts of each score, the reasons, and the context.")
     ] = False,
 ) -> None:
     """Recall what bears on a text: the best hits first and, with --explain, the context packed into the budget."""
     async with place.connect() as memory:
-        context = await memory.query(address.scope, text, k=k, budget=budget, filters=filters_of(only), explain=explain)
-    output.show(query_answer(context), *recalled(context, explain=explain))
+        context = await memory.query(
+            address.scope, text, k=k, budget=budget, filters=filters_of(only), timezone=timezone, explain=explain
+        )
+    output.show(query_answer(context), *recalled(context, explain=explain, timezone=timezone))
     address.note_if_nobody(output, found=bool(context.raw))
     for missing in context.degraded:
         output.note(f"degraded: {missing}")

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from rememberd.errors import Fault
-from rememberd.model import ApiKey, Citation, Context, Hit, Receipt, Tokens, Turn, WindowMessage
+from rememberd.model import ApiKey, Citation, Context, Hit, Narrowed, Receipt, Tokens, Turn, WindowMessage
 
 #: One encoder for both directions: compact JSON, times as RFC 3339.
 encode = msgspec.json.Encoder().encode
@@ -24,6 +24,7 @@ class PackedContext:
     citations: tuple[Citation, ...]
     items: tuple[str | Hit, ...]
     degraded: tuple[str, ...]
+    narrowed: Narrowed | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +116,7 @@ def context_of(answer: QueryAnswer | TurnAnswer) -> Context:
         messages=packed.messages,
         tokens=answer.tokens,
         degraded=packed.degraded,
+        narrowed=packed.narrowed,
     )
 
 
@@ -140,6 +142,7 @@ def _parts(context: Context) -> dict[str, Any]:
         citations=context.citations,
         items=tuple(item.id if hits.get(item.id) == item else item for item in context.items),
         degraded=context.degraded,
+        narrowed=context.narrowed,
     )
     return {
         "raw_chunks": context.raw,

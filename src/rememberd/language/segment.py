@@ -9,12 +9,14 @@ from functools import lru_cache
 
 import Stemmer
 
+from .han import simplified
+from .sentences import sentences
+
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 _RUNS = re.compile(rf"([{_HAN}]+)|([^\W_{_HAN}]+)", re.UNICODE)
 _ASCII_BREAKS = {code: " " for code in range(128) if not chr(code).isalnum()}
 _HAN_RUN = re.compile(rf"[{_HAN}]+")
 _PLAIN = re.compile(r"[\x00-\x7f\u4e00-\u9fff\u3000-\u3002]*")
-_SENTENCE_END = re.compile(r"(?<=[。！？!?\n])(?![\s。！？!?\"”’」』）)])|(?<=[.!?])\s+")
 
 
 def _words(text: str) -> frozenset[str]:
@@ -44,10 +46,10 @@ _stemmers = threading.local()
 
 
 def fold(text: str) -> str:
-    """One form for what reads the same: compatibility forms and case are folded."""
+    """One form for what reads the same: compatibility forms, case, and traditional characters are folded."""
     if text.isascii():
         return text.lower()
-    return (text if _PLAIN.fullmatch(text) else unicodedata.normalize("NFKC", text)).casefold()
+    return simplified(text if _PLAIN.fullmatch(text) else unicodedata.normalize("NFKC", text)).casefold()
 
 
 def terms(text: str) -> list[str]:
@@ -64,6 +66,17 @@ def terms(text: str) -> list[str]:
         elif word not in STOP_WORDS:
             words.append(word)
     return found + _stem(words)
+
+
+def ordered_terms(text: str) -> list[str]:
+    """Han characters and stemmed words in the order in which they stand; no pairs."""
+    found: list[str] = []
+    for run, word in _RUNS.findall(fold(text)):
+        if run:
+            found += run
+        elif word not in STOP_WORDS:
+            found += _stem([word])
+    return found
 
 
 def question_terms(text: str) -> dict[str, float]:
@@ -87,11 +100,11 @@ def asked_terms(text: str) -> dict[str, float]:
 
 def split_question(text: str) -> tuple[str, str] | None:
     """The sentences that ask and those that do not, where a text has both; else None."""
-    sentences = [sentence for sentence in _SENTENCE_END.split(text) if _RUNS.search(sentence)]
-    asking = [sentence for sentence in sentences if "?" in sentence or "？" in sentence]
-    if not asking or len(asking) == len(sentences):
+    found = [sentence for sentence in sentences(text) if _RUNS.search(sentence)]
+    asking = [sentence for sentence in found if "?" in sentence or "？" in sentence]
+    if not asking or len(asking) == len(found):
         return None
-    return " ".join(asking), " ".join(sentence for sentence in sentences if sentence not in asking)
+    return " ".join(asking), " ".join(sentence for sentence in found if sentence not in asking)
 
 
 def phrase_terms(text: str) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .actor import Actor, ApiKey, NewApiKey
 from .audit import AuditEntry
 from .change import Change, Operation
-from .context import Citation, Context, Hit, Tokens, WindowMessage
+from .context import Citation, Context, Hit, Narrowed, Tokens, WindowMessage
 from .failure import DrainRule, Failure, FailureState
 from .job import Job, JobState
 from .kinds import KINDS, MESSAGE, Kind
@@ -56,6 +56,7 @@ __all__ = [
     "MemoryItem",
     "MemoryPatch",
     "Message",
+    "Narrowed",
     "NewApiKey",
     "NewMemory",
     "NewMessage",

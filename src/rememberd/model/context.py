@@ -61,8 +61,21 @@ class WindowMessage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Narrowed:
+    """The time to which a question about what was said then is narrowed: its words, and the range [since, until) that
+    they mean. None is an open end."""
+
+    words: str
+    since: datetime | None
+    until: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """The result of recall. ``raw`` are the first k hits, ``items`` those packed into ``text``."""
+    """The result of recall. ``raw`` are the first k hits, ``items`` those packed into ``text``.
+
+    ``narrowed`` is the time to which the question kept recall; nothing outside of it was looked at.
+    """
 
     text: str = ""
     items: tuple[Hit, ...] = ()
@@ -71,6 +84,7 @@ class Context:
     messages: tuple[WindowMessage, ...] = ()
     tokens: Tokens = Tokens(0, 0, 0)
     degraded: tuple[str, ...] = ()
+    narrowed: Narrowed | None = None
 
     def openai(self) -> list[dict[str, Any]]:
         """The context as messages for a chat completion: what was recalled, then the window."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from rememberd.language.tokens import Counter, estimate
-from rememberd.model import Hit, Policy, Progress, Query, Scope, SettingValue
+from rememberd.model import Hit, Narrowed, Policy, Progress, Query, Scope, SettingValue
 
 from .backups import Backups
 from .index import Index
@@ -33,11 +33,13 @@ def _nobody(*, hurry: bool = False) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """What recall found, best first; what it had to do without; how many changes the index had not applied yet."""
+    """What recall found, best first; what it had to do without; how many changes the index had not applied yet; the
+    time to which the question narrowed it."""
 
     hits: tuple[Hit, ...]
     degraded: tuple[str, ...] = ()
     unapplied: int = 0
+    narrowed: Narrowed | None = None
 
 
 class Recaller(Protocol):

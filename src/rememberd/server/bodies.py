@@ -107,8 +107,10 @@ class Question(Body):
         1500, description="How many tokens the context may have."
     )
     filters: FilterMap = Field(default_factory=dict)
-    now: Instant | None = None
-    timezone: Label | None = Field(None, description="Where the question is asked, like Asia/Shanghai.")
+    now: Instant | None = Field(None, description="When the question is asked: what yesterday means; now, if left out.")
+    timezone: Label | None = Field(
+        None, description="Where the question is asked, like Asia/Shanghai: when a day begins; UTC, if left out."
+    )
     as_of: Instant | None = Field(None, description="Answer as if it were asked at that time.")
     floor: Annotated[float, shown(minimum=0, maximum=1)] | None = Field(
         None, description="The lowest score; null: the default, 0: off."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Query
 from starlette.responses import Response
@@ -23,19 +23,23 @@ if TYPE_CHECKING:
 router = APIRouter(prefix="/v1/memories", tags=["memories"], route_class=Route)
 
 Item = Annotated[ScopeAsked, Query()]
+_ALSO: dict[int | str, dict[str, Any]] = {
+    200: {"model": MemoryItem, "description": "It was held already, and has a new revision."}
+}
 
 
 @router.post(
     "",
     status_code=201,
     response_model=MemoryItem,
-    responses=documented(409, 507),
+    responses={**_ALSO, **documented(409, 507)},
     openapi_extra=IDEMPOTENCY_KEY,
 )
 async def add(call: Call, body: MemoryBody) -> Response:
-    """Remember something by hand."""
+    """Remember something by hand. What is held already gets a new revision instead."""
     item = await call.engine.add(call.within(body), body.memory(), call.idempotency_key)
-    return answer(item, 201, {**_etag(item), "Location": f"/v1/memories/{item.id}"})
+    status = 201 if item.revision == 1 else 200
+    return answer(item, status, {**_etag(item), "Location": f"/v1/memories/{item.id}"})
 
 
 @router.get("", response_model=Page[MemoryItem])

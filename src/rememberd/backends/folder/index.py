@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_FORMAT = 4  # raised when the schema or the terms change: an index of another format is dropped and made again
+_FORMAT = 5  # raised when the schema or the terms change: an index of another format is dropped and made again
 _SCHEMA = """
 CREATE TABLE state (watermark INTEGER NOT NULL);
 INSERT INTO state VALUES (0);

@@ -50,7 +50,7 @@ class Recall:
         found = await self._gather(planned)
         hits = await read_hits(self.storage, planned, found, self.rank(found.candidates, planned), self.count_tokens)
         degraded = self.lanes.missing(query.text) + planned.degraded + found.degraded + await self._owed(planned, found)
-        return Recalled(tuple(hits), degraded, found.unapplied)
+        return Recalled(tuple(hits), degraded, found.unapplied, planned.narrowed)
 
     async def _owed(self, planned: Plan, found: Found) -> tuple[str, ...]:
         """What has no vector yet, or none that the index has applied; what is left out is no loss."""

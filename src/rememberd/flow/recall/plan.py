@@ -11,8 +11,11 @@ import numpy as np
 
 from rememberd.errors import RememberdError
 from rememberd.language.segment import asked_terms, question_terms, split_question
-from rememberd.model import Query, Scope
+from rememberd.language.when import Span
+from rememberd.model import Narrowed, Query, Scope
 from rememberd.ports.models import space_of
+
+from .in_time import in_time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +28,8 @@ class Plan:
     """``weights`` go with ``terms``; ``asked`` are those of the sentences that ask, 0 for the others.
 
     ``scales`` are the spaces' mean and deviation of the cosines of texts that have nothing to do with each other.
-    ``now`` decides what is valid and how old things are; ``clock`` decides what has expired.
+    ``now`` decides what is valid and how old things are; ``clock`` decides what has expired. ``spans`` are the times
+    that the question speaks of; if it is ``narrowed`` to one, the query's filters keep to it.
     """
 
     scope: Scope
@@ -39,6 +43,8 @@ class Plan:
     scales: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     everyone: bool = False
     exclude: frozenset[str] = frozenset()
+    spans: tuple[Span, ...] = ()
+    narrowed: Narrowed | None = None
     degraded: tuple[str, ...] = ()
 
 
@@ -51,13 +57,15 @@ async def plan(
     everyone: bool = False,
     exclude: frozenset[str] = frozenset(),
 ) -> Plan:
-    weights, asked = question_terms(query.text), asked_terms(query.text)
+    now = query.now or query.as_of or clock
+    query, text, spans, narrowed = in_time(query, now)
+    weights, asked = question_terms(text), asked_terms(text)
     vectors: dict[str, bytes] = {}
     degraded: list[str] = []
-    taking = [embedder for embedder in embedders if embedder.asks(query.text)]
+    taking = [embedder for embedder in embedders if text and embedder.asks(text)]
     for embedder in taking:
         try:
-            vectors[space_of(embedder).name] = await _embed(embedder, query.text)
+            vectors[space_of(embedder).name] = await _embed(embedder, text)
         except RememberdError as failure:
             degraded.append(f"vectors: lane {embedder.lane}: {failure.detail}")
     return Plan(
@@ -66,12 +74,14 @@ async def plan(
         terms=tuple(weights),
         weights=tuple(weights.values()),
         asked=tuple(asked.get(term, 0.0) for term in weights),
-        now=query.now or query.as_of or clock,
+        now=now,
         clock=clock,
         vectors=vectors,
         scales={space_of(embedder).name: embedder.scale for embedder in taking},
         everyone=everyone,
         exclude=exclude,
+        spans=spans,
+        narrowed=narrowed,
         degraded=tuple(degraded),
     )
 

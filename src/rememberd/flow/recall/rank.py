@@ -31,6 +31,7 @@ _WORDS, _VECTOR = 0.5, 0.5
 _LEAST_WORDS = 0.15  # of the question's weight: poorer matches do not count as full ones for want of better
 _AFTER, _BEFORE, _FADING, _REACH, _POWER = 0.6, 0.3, 0.75, 4, 3
 _SPEAKER = 0.1
+_TIME = 0.05
 _RECENCY = 0.02
 
 # The floor: what share of the question a text must cover, in meaning and in words.
@@ -107,6 +108,8 @@ def rank(candidates: Candidates, plan: Plan) -> Sequence[Ranked]:
         "neighbour": near,
         "speaker": np.where(base + near > 0, evidence.speaker, 0.0),
     }
+    timely = _timely(found, plan)
+    parts["time"] = timely if plan.narrowed else np.where(sum(parts.values()) > 0, timely, 0.0)
     total = sum(parts.values())
     parts["recency"] = np.where(total > 0, _RECENCY * _recency(found, plan), 0.0)
     parts = {name: np.round(values, 6) for name, values in parts.items()}
@@ -184,6 +187,16 @@ def _from_neighbours(found: Proposals, base: Floats) -> Floats:
     return back
 
 
+def _timely(found: Proposals, plan: Plan) -> Floats:
+    """What each candidate gains that was said at a time of which the question speaks."""
+    within = np.zeros(len(found), bool)
+    for span in plan.spans:
+        since = -np.inf if span.since is None else span.since.timestamp()
+        until = np.inf if span.until is None else span.until.timestamp()
+        within |= (since <= found.seconds) & (found.seconds < until)
+    return np.where(within, _TIME, 0.0)
+
+
 def _recency(found: Proposals, plan: Plan) -> Floats:
     """1 is now; what does not fade is always now."""
     age = np.maximum(0.0, plan.now.timestamp() - found.seconds)
@@ -200,5 +213,7 @@ def _floor(documents: int, plan: Plan) -> float:
     """What the best candidate has to reach. A question that looks for nothing is not silenced by default."""
     if plan.query.floor is not None:
         return plan.query.floor
+    if plan.narrowed and not plan.terms:
+        return 0.0
     floors = _FLOOR if plan.vectors else _FLOOR_BY_WORDS
     return floors[has_han(plan.query.text)] * documents / (documents + _SMALL_STORE)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rememberd.language.when import shown
 from rememberd.model import MESSAGE, Hit, Message
 
+from .fold import Fold
 from .gather import may_answer, read_things
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
     from rememberd.language.tokens import Counter
     from rememberd.ports.storage import Storage
@@ -22,8 +25,10 @@ _PAGE = 50
 
 
 async def read_hits(storage: Storage, plan: Plan, found: Found, ranking: Sequence[Ranked], count: Counter) -> list[Hit]:
-    """The hits, best first: as many as were asked for, and at least as many as could fill the budget."""
+    """The hits, best first: as many as were asked for, and at least as many as could fill the budget; what one source
+    says twice is folded into one."""
     hits: list[Hit] = []
+    fold = Fold()
     tokens = 0
     for start in range(0, len(ranking), _PAGE):
         if len(hits) >= plan.query.k and tokens >= plan.query.budget:
@@ -36,13 +41,13 @@ async def read_hits(storage: Storage, plan: Plan, found: Found, ranking: Sequenc
                 things["message" if isinstance(thing, Message) else "memory", thing.id] = thing
         for each in page:
             answer = things.get((each.noun, each.id))
-            if answer is not None:
-                hits.append(_hit(answer, each))
-                tokens += count(hits[-1].text)
-    return hits
+            if answer is not None and fold.takes(hit := _hit(answer, each, plan)):
+                hits.append(hit)
+                tokens += count(hit.text)
+    return fold.told(hits)
 
 
-def _why(ranked: Ranked) -> str:
+def _why(ranked: Ranked, plan: Plan, at: datetime) -> str:
     reasons = []
     if ranked.shared:
         longest = sorted(ranked.shared, key=len, reverse=True)[:4]
@@ -53,11 +58,14 @@ def _why(ranked: Ranked) -> str:
         reasons.append("was said next to what matches")
     if ranked.parts["speaker"]:
         reasons.append(f"was said by {ranked.name}")
+    if ranked.parts["time"]:
+        asked = next(span for span in plan.spans if span.holds(at))
+        reasons.append(f"is from {asked.words} ({shown(asked.since, asked.until, plan.query.timezone or 'UTC')})")
     return "; ".join(reasons)
 
 
-def _hit(thing: Thing, ranked: Ranked) -> Hit:
-    parts, why = dict(ranked.parts), _why(ranked)
+def _hit(thing: Thing, ranked: Ranked, plan: Plan) -> Hit:
+    parts, why = dict(ranked.parts), _why(ranked, plan, thing.at)
     if isinstance(thing, Message):
         return Hit(
             id=thing.id, kind=MESSAGE, text=thing.content, role=thing.role, name=thing.name, thread=thing.thread,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .recognise import recognised
 from .revisions import deleted, first_revision, next_revision
 
-__all__ = ["deleted", "first_revision", "next_revision"]
+__all__ = ["deleted", "first_revision", "next_revision", "recognised"]
