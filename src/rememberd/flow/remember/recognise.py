@@ -53,8 +53,8 @@ async def _proposed(storage: Storage, index: Index, item: MemoryItem, wanted: tu
     proposed = await index.search(
         Search(scope=item.scope, filters=filters, terms=wanted, match="all", limit=_PROPOSALS)
     )
-    tail = await unapplied(storage, item.tenant, proposed.watermark)
-    ids = {candidate.id for candidate in proposed.found if candidate.noun == "memory"}
+    tail = (await unapplied(storage, item.tenant, proposed.watermark)).things
+    ids = set(proposed.proposals.ids.tolist())
     return ids | {id_ for noun, id_ in tail if noun == "memory"} if len(tail) <= _TAIL else ids
 
 
