@@ -326,7 +326,7 @@ class LocalEngine:
                 recalled = await parts.recall(scope, query, parts.clock(), everyone=everyone, exclude=exclude)
                 parts.nudge(hurry=recalled.unapplied > _LONG_TAIL)
                 window = () if query.as_of else await self._window(scope, resume=False)
-                context = fit(query, recalled.hits, window, parts.count_tokens, parts.degraded + recalled.degraded)
+                context = fit(query, recalled, window, parts.count_tokens, parts.degraded + recalled.degraded)
                 self._note_soon("query", scope, hits=len(context.raw), everyone=everyone)
             except Unavailable as failure:
                 telemetry.count("recall_degraded")

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .backends.folder.owner import OwnerCard
     from .client import RemoteEngine
     from .engine import Engine
+    from .flow.recall.stages import Stage, Stages
     from .language.tokens import Counter
     from .ports.index import Index
     from .ports.models import Embedder
@@ -163,7 +164,9 @@ async def _assemble(
         storage=storage,
         windows=_windows(storage),
         index=index,
-        recall=Recall(storage=storage, index=index, embedders=embedders, count_tokens=count_tokens),
+        recall=Recall(
+            storage=storage, index=index, embedders=embedders, count_tokens=count_tokens, stages=_stages(settings)
+        ),
         clock=clock,
         ids=ids,
         embedders=embedders,
@@ -248,6 +251,29 @@ def _counter(settings: Settings) -> Counter:
         if encoding == "auto":
             return estimate
         raise SettingsError(f"tokens.encoding is {encoding}, but {failure.detail}") from failure
+
+
+def _stages(settings: Settings) -> Stages:
+    """The stages of recall by name; a name with a colon is a function of another module."""
+    from .flow.recall.stages import STAGES, Stages
+
+    names = settings.text("recall.stages").replace(",", " ").split()
+    unknown = [name for name in names if name not in STAGES and ":" not in name]
+    if unknown:
+        raise SettingsError(
+            f"recall.stages: {unknown[0]} is not a stage; use {', '.join(STAGES)}, or module:function of your own"
+        )
+    others = tuple(_function(name) for name in names if ":" in name)
+    return Stages(frozenset(names).intersection(STAGES), others)
+
+
+def _function(name: str) -> Stage:
+    module, _, attribute = name.partition(":")
+    try:
+        function: Stage = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise SettingsError(f"recall.stages: {name} cannot be loaded: {error}") from error
+    return function
 
 
 def _require(module: str, extra: str, needed_for: str) -> None:

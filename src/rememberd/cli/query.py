@@ -24,13 +24,13 @@ async def query(
     budget: Annotated[int, typer.Option("--budget", help="Tokens that the context may have.")] = 1500,
     only: Filter = None,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Show the parts of each score, the reasons, and the context.")
+        bool, typer.Option("--explain", help="Show what was kept and dropped and why, with the parts of each score.")
     ] = False,
 ) -> None:
-    """Recall what bears on a text: the best hits first and, with --explain, the context packed into the budget."""
+    """Recall what bears on a text: the best hits first or, with --explain, what the context is made of and why."""
     async with place.connect() as memory:
         context = await memory.query(address.scope, text, k=k, budget=budget, filters=filters_of(only), explain=explain)
-    output.show(query_answer(context), *recalled(context, explain=explain))
+    output.show(query_answer(context), *recalled(context))
     address.note_if_nobody(output, found=bool(context.raw))
     for missing in context.degraded:
         output.note(f"degraded: {missing}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .actor import Actor, ApiKey, NewApiKey
 from .audit import AuditEntry
 from .change import Change, Operation
-from .context import Citation, Context, Hit, Tokens, WindowMessage
+from .context import Citation, Context, Explanation, Fate, Hit, Tokens, Verdict, WindowMessage
 from .job import Job, JobState
 from .kinds import KINDS, MESSAGE, Kind
 from .memory import MemoryItem, MemoryPatch, NewMemory
@@ -40,6 +40,8 @@ __all__ = [
     "Citation",
     "Context",
     "Diagnosis",
+    "Explanation",
+    "Fate",
     "Filters",
     "Finding",
     "Hit",
@@ -71,6 +73,7 @@ __all__ = [
     "TokenTotals",
     "Tokens",
     "Turn",
+    "Verdict",
     "ViewProgress",
     "WindowMessage",
     "WindowRule",

@@ -29,11 +29,19 @@ def _nobody(*, hurry: bool = False) -> None:
     """Nobody follows the feed."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Recalled:
-    """What recall found, best first; what it had to do without; how many changes the index had not applied yet."""
+    """What recall found, best first; what it had to do without; how many changes the index had not applied yet.
+
+    ``ranked`` candidates were ranked, of which the best were read. If the best of them covers less of the question
+    (``relevance``) than the ``floor``, there are no hits; what was silenced is told if the query is to be explained.
+    """
 
     hits: tuple[Hit, ...]
+    silenced: tuple[Hit, ...] = ()
+    ranked: int = 0
+    relevance: float = 0.0
+    floor: float = 0.0
     degraded: tuple[str, ...] = ()
     unapplied: int = 0
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from rememberd.language.tokens import Counter
@@ -14,13 +15,14 @@ from rememberd.ports.storage import Storage
 
 from .gather import gather
 from .plan import Plan, plan
-from .rank import Ranked, rank
+from .rank import Ranking, rank
 from .read import read_hits
+from .stages import Stages
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from rememberd.model import Query, Scope
+    from rememberd.model import Hit, Query, Scope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,12 +33,27 @@ class Recall:
     index: Index
     embedders: Sequence[Embedder]
     count_tokens: Counter
-    rank: Callable[[Candidates, Plan], list[Ranked]] = rank
+    stages: Stages = field(default_factory=Stages)
+    rank: Callable[[Candidates, Plan], Ranking] = rank
 
     async def __call__(
         self, scope: Scope, query: Query, clock: datetime, *, everyone: bool, exclude: frozenset[str]
     ) -> Recalled:
-        planned = await plan(scope, query, clock, self.embedders, everyone=everyone, exclude=exclude)
+        own = self.stages.own
+        planned = await plan(scope, query, clock, self.embedders, everyone=everyone, exclude=exclude, stages=own)
         found = await gather(self.storage, self.index, planned)
-        hits = await read_hits(self.storage, planned, found, self.rank(found.candidates, planned), self.count_tokens)
-        return Recalled(tuple(hits), planned.degraded + found.degraded, found.unapplied)
+        ranking = self.rank(found.candidates, planned)
+        hits: list[Hit] = []
+        if query.explain or not ranking.silent:
+            hits = await read_hits(self.storage, planned, found, ranking.ranked, self.count_tokens)
+        for stage in self.stages.others:
+            hits = await asyncio.to_thread(stage, query, hits)
+        return Recalled(
+            hits=() if ranking.silent else tuple(hits),
+            silenced=tuple(hits) if ranking.silent else (),
+            ranked=len(ranking.ranked),
+            relevance=ranking.relevance,
+            floor=ranking.floor,
+            degraded=planned.degraded + found.degraded,
+            unapplied=found.unapplied,
+        )

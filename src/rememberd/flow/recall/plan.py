@@ -13,6 +13,8 @@ from rememberd.errors import RememberdError
 from rememberd.language.segment import asked_terms, question_terms, split_question
 from rememberd.model import Query, Scope
 
+from .stages import STAGES
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -38,6 +40,7 @@ class Plan:
     scales: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     everyone: bool = False
     exclude: frozenset[str] = frozenset()
+    stages: frozenset[str] = frozenset(STAGES)
     degraded: tuple[str, ...] = ()
 
 
@@ -49,11 +52,13 @@ async def plan(
     *,
     everyone: bool = False,
     exclude: frozenset[str] = frozenset(),
+    stages: frozenset[str] = frozenset(STAGES),
 ) -> Plan:
-    weights, asked = question_terms(query.text), asked_terms(query.text)
+    weights = question_terms(query.text) if "lexical" in stages else {}
+    asked = asked_terms(query.text)
     vectors: dict[str, bytes] = {}
     degraded: list[str] = []
-    taking = [embedder for embedder in embedders if embedder.takes(query.text)]
+    taking = [embedder for embedder in embedders if embedder.takes(query.text)] if "vector" in stages else []
     for embedder in taking:
         try:
             vectors[embedder.lane] = await _embed(embedder, query.text)
@@ -71,6 +76,7 @@ async def plan(
         scales={embedder.lane: embedder.scale for embedder in taking},
         everyone=everyone,
         exclude=exclude,
+        stages=stages,
         degraded=tuple(degraded),
     )
 

@@ -1,8 +1,9 @@
 """Ranking: the score of each candidate, from parts that add up to it, the same on every engine.
 
-A candidate is worth its words (BM25 against the best, or against what the question could reach, if the best is poor)
+A candidate is worth its words (BM25 against the best, or against what the question asks for, if the best is poor)
 and its nearness in meaning. What was said right after or before a strong candidate gains from it, and so does what was
-said by the one person whom the question names. The whole answer is silence when nothing reaches the floor.
+said by the one person whom the question names. How much of the question the best candidate covers is told besides: the
+whole answer is silence when that does not reach the floor.
 """
 
 from __future__ import annotations
@@ -28,16 +29,17 @@ if TYPE_CHECKING:
 Floats: TypeAlias = "NDArray[np.float64]"
 
 _WORDS, _VECTOR = 0.5, 0.5
-_LEAST_WORDS = 0.15  # of the question's weight: poorer matches do not count as full ones for want of better
+# Of the question's weight: poorer matches do not count as full ones for want of better, least of all in a small store.
+_LEAST_WORDS, _LEAST_IN_SMALL_STORE, _SMALL_STORE = 0.1, 0.7, 100
 _AFTER, _BEFORE, _FADING, _REACH, _POWER = 0.6, 0.3, 0.75, 4, 3
 _SPEAKER = 0.1
 _RECENCY = 0.02
 
 # The floor: what share of the question a text must cover, in meaning and in words.
 _MEANING_IN_RELEVANCE = 0.4
-_FLOOR = {False: 0.4625, True: 0.295}  # by whether the question is in Chinese
+_FLOOR = {False: 0.465, True: 0.31}  # by whether the question is in Chinese
 _FLOOR_BY_WORDS = {False: 0.319, True: 0.0}
-_SMALL_STORE = 100  # silence means little where little is known
+_FEW = 50  # documents: silence means little where little is known
 _NAMED_BACKGROUND = {False: 0.53, True: 0.42}
 _FOLLOWING_BACKGROUND = 0.75
 
@@ -52,16 +54,27 @@ class Ranked:
     shared: tuple[str, ...]
 
 
-def rank(candidates: Candidates, plan: Plan) -> list[Ranked]:
-    """Best first; equal scores by time, then id, so that the order is always the same. Empty below the floor."""
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Candidates, best first; how much of the question the best covers, and how much it has to cover."""
+
+    ranked: list[Ranked]
+    relevance: float = 0.0
+    floor: float = 0.0
+
+    @property
+    def silent(self) -> bool:
+        return self.relevance < self.floor
+
+
+def rank(candidates: Candidates, plan: Plan) -> Ranking:
+    """Best first; equal scores by time, then id, so that the order is always the same."""
     found = [candidate for candidate in candidates.found if candidate.id not in plan.exclude]
     if not found:
-        return []
+        return Ranking([])
     evidence = _Evidence(found, candidates, plan)
-    if evidence.best_relevance < _floor(candidates.documents, plan):
-        return []
     base = evidence.words + evidence.vector
-    after, before = _neighbours(found, base)
+    after, before = _neighbours(found, base if "neighbour" in plan.stages else np.zeros(len(found)))
     parts = {
         "lexical": evidence.words,
         "vector": evidence.vector,
@@ -69,13 +82,13 @@ def rank(candidates: Candidates, plan: Plan) -> list[Ranked]:
         "speaker": np.where(base + after + before > 0, evidence.speaker, 0.0),
     }
     total = sum(parts.values())
-    parts["recency"] = np.where(total > 0, _RECENCY * _recency(found, plan), 0.0)
+    parts["recency"] = np.where((total > 0) & ("recency" in plan.stages), _RECENCY * _recency(found, plan), 0.0)
     parts = {name: np.round(values, 6) for name, values in parts.items()}
     scores = sum(parts.values())
     order = sorted(
         np.flatnonzero(total > 0).tolist(), key=lambda i: (-round(float(scores[i]), 6), -found[i].seconds, found[i].id)
     )
-    return [
+    ranked = [
         Ranked(
             found[i],
             round(float(scores[i]), 6),
@@ -84,6 +97,7 @@ def rank(candidates: Candidates, plan: Plan) -> list[Ranked]:
         )
         for i in order
     ]
+    return Ranking(ranked, round(evidence.best_relevance, 6), round(_floor(candidates.documents, plan), 6))
 
 
 class _Evidence:
@@ -97,10 +111,11 @@ class _Evidence:
         asked = rare * np.array(plan.asked)
         mass = float(asked.sum())
         matched = saturation(counts, lengths[:, None], candidates.average_length) @ (rare * np.array(plan.weights))
-        best = max(float(matched.max(initial=0.0)), _LEAST_WORDS * mass) or 1.0
+        least = _LEAST_WORDS + _LEAST_IN_SMALL_STORE * _SMALL_STORE / (documents + _SMALL_STORE)
+        best = max(float(matched.max(initial=0.0)), least * mass) or 1.0
         share, self._meaning = (_WORDS, _MEANING_IN_RELEVANCE) if plan.vectors else (_WORDS + _VECTOR, 0.0)
         self.words = share * matched / best
-        named = _named(found, plan)
+        named = _named(found, plan) if "speaker" in plan.stages else set()
         self.vector = _VECTOR * _nearness(found, plan, None)
         self.speaker = np.array([_SPEAKER * (len(named) == 1 and candidate.name in named) for candidate in found])
         coverage = (counts > 0) @ asked / mass if mass else np.zeros(len(found))
@@ -162,7 +177,9 @@ def _recency(found: list[Candidate], plan: Plan) -> Floats:
 
 def _floor(documents: int, plan: Plan) -> float:
     """What the best candidate has to reach. A question that looks for nothing is not silenced by default."""
+    if "floor" not in plan.stages:
+        return 0.0
     if plan.query.floor is not None:
         return plan.query.floor
     floors = _FLOOR if plan.vectors else _FLOOR_BY_WORDS
-    return floors[has_han(plan.query.text)] * documents / (documents + _SMALL_STORE)
+    return floors[has_han(plan.query.text)] * (documents / (documents + _FEW)) ** 2
