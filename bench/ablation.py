@@ -28,7 +28,7 @@ def report(name: str, house: House, cases: Sequence[Case]) -> None:
 
 
 def _rows(house: House, cases: Sequence[Case], category: str) -> Iterator[list[object]]:
-    every = str(TABLE["recall.stages"].default).split()
+    every = str(TABLE["recall.stages"].default).split(",")
     ranking = [stage for stage in every if stage != "floor"]
     variants: dict[str, list[str]] = {
         "all": ranking,
@@ -39,10 +39,10 @@ def _rows(house: House, cases: Sequence[Case], category: str) -> Iterator[list[o
     for left_out in ranking:
         variants[f"without {left_out}"] = [stage for stage in ranking if stage != left_out]
     for name, stages in variants.items():
-        house.reopen(" ".join(stages))
+        house.reopen(",".join(stages))
         yield [name, *_measured(house, cases, category)]
     for name in ("all", "without recency"):
-        house.reopen(" ".join(variants[name]))
+        house.reopen(",".join(variants[name]))
         yield [f"{name}, asked a day after the last message", *_measured(house, cases, category, a_day_later=True)]
     house.reopen()
     yield ["all, with the floor", *_measured(house, cases, category)]

@@ -72,7 +72,7 @@ TABLE: dict[str, Setting] = {
             choices=("auto", "o200k_base", "cl100k_base", "estimate"),
         ),
         Setting(
-            "recall.stages", "lexical vector neighbour speaker recency floor",
+            "recall.stages", "lexical,vector,neighbour,speaker,recency,floor",
             "what takes part in recall; leave a stage out, or put in `module:function` of your own",
         ),
         Setting("server.host", "127.0.0.1", "the address that `serve` listens on"),

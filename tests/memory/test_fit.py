@@ -1,4 +1,4 @@
-"""Fitting: the budget holds for every token of the text, sessions stand under their dates, and each line has its fate."""
+"""Fitting: the budget holds for every token, sessions stand under their dates, and each hit has its fate."""
 
 from __future__ import annotations
 

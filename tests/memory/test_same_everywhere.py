@@ -43,6 +43,8 @@ CALLS: dict[str, Call] = {
         Scope("acme", "lin", "seller"), "umbrella", k=3, budget=80, filters={"role": "tool", "after": TOMORROW},
         now=TOMORROW + timedelta(days=3), timezone="Asia/Shanghai", floor=0.01,
     ),
+    "query what does not fit": lambda m, r: m.query(LIN, "电脑", k=1, budget=12, explain=True),
+    "query what was never said": lambda m, r: m.query(LIN, "submarine", floor=0.9, explain=True),
     "query the past": lambda m, r: m.query(LIN, "电脑", as_of=datetime(2020, 1, 1, tzinfo=UTC)),
     "query with a bad filter": lambda m, r: m.query(LIN, "x", filters={"colour": "red"}),
     "query with a bad number": lambda m, r: m.query(LIN, "x", k=0),
