@@ -9,8 +9,8 @@ export PYTHONDONTWRITEBYTECODE :=
 export UV_PROJECT_ENVIRONMENT := $(VENV)
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test check lint types imports format reference bench bench-rebuild reembed faults mutants \
-	requirements wheel clean
+.PHONY: help serve test check lint types imports format reference bench bench-recall bench-rebuild reembed faults \
+	mutants requirements wheel clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -46,6 +46,11 @@ reference: $(VENV)/.dev ## write the generated pages of docs/reference anew
 bench: $(VENV)/.dev ## measure writes and HTTP against the raw engine underneath
 	$(BIN)/python -m bench.writes
 	$(BIN)/python -m bench.over_http
+
+bench-recall: $(VENV)/.dev ## measure how good recall is (DATA=the folder of the published conversations)
+	@test -n "$(DATA)" || { echo "make bench-recall DATA=DIR; see bench/quality.py for what is in DIR" >&2; exit 1; }
+	@$(BIN)/rememberd models pull >/dev/null
+	$(BIN)/python -m bench.quality --data $(DATA) $(ARGS)
 
 faults: $(VENV)/.dev ## kills, deaths, power cuts, dropped replies by the hundreds; half an hour. Fills the table in the docs
 	$(BIN)/python -m tests.faults.full $(ARGS)

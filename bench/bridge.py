@@ -21,7 +21,7 @@ from rememberd.memory import Memory
 from rememberd.model import NewMessage
 from rememberd.settings import load_settings
 
-from .recall import moment
+from .evidence import moment
 
 Line = tuple[str, str, str, str]  # id, text, speaker, time
 Case = tuple[list[Line], list[tuple[str, frozenset[str]]]]

@@ -411,7 +411,7 @@ class LocalEngine:
             try:
                 recalled = await parts.recall(scope, query, parts.clock(), everyone=everyone, exclude=exclude)
             except Unavailable as failure:
-                recalled = Recalled((), _missing(failure))
+                recalled = Recalled(degraded=_missing(failure))
             parts.nudge(hurry=recalled.unapplied > _LONG_TAIL)
             degraded = parts.degraded + recalled.degraded
             try:
@@ -420,7 +420,7 @@ class LocalEngine:
             except Unavailable as failure:
                 window = await self._spooler.behind((), scope, self._rule(scope).size)
                 degraded += tuple(part for part in _missing(failure) if part not in degraded)
-            context = fit(query, recalled.hits, window, parts.count_tokens, degraded)
+            context = fit(query, recalled, window, parts.count_tokens, degraded)
             context = tell_narrowed(context, recalled.narrowed, query, parts.count_tokens)
         telemetry.count("recall_degraded", len(degraded) > len(parts.degraded))
         telemetry.count("tokens_raw", context.tokens.raw)

@@ -59,6 +59,7 @@ class Handle:
         *,
         k: int = 10,
         budget: int = 1500,
+        explain: bool = False,
         idempotency_key: str | None = None,
     ) -> AsyncIterator[TurnHandle]:
         """Record a message, recall what matters for it, run the block, and record how it ended.
@@ -66,7 +67,7 @@ class Handle:
         If memory itself fails, the block still runs: ``turn.context.degraded`` says what was missing.
         """
         message = accept_message(content)
-        query = Query(text=message.content, k=k, budget=budget)
+        query = Query(text=message.content, k=k, budget=budget, explain=explain)
         turn: Turn | None
         try:
             turn = await self._engine.begin_turn(self.scope, message, query, idempotency_key)
@@ -103,7 +104,8 @@ class Handle:
     ) -> Context:
         """Find and rank what bears on ``text``, and pack it into ``budget`` tokens.
 
-        Times in it, like "last Tuesday", are seen from ``now`` in ``timezone``: the clock and UTC, if not given.
+        Times in it, like "last Tuesday", are seen from ``now`` in ``timezone``: the clock and UTC, if not given. With
+        ``explain`` the context tells what became of each hit, and why.
         """
         query = Query(
             text=text, k=k, budget=budget, filters=accept_filters(filters), now=accept_moment(now, "/now"),

@@ -89,6 +89,10 @@ TABLE: dict[str, Setting] = {
             "tokens.encoding", "auto", "how tokens are counted; `auto`: o200k_base, if its vocabulary is there",
             choices=("auto", "o200k_base", "cl100k_base", "estimate"),
         ),
+        Setting(
+            "recall.stages", "lexical,vector,neighbour,speaker,recency,floor",
+            "what takes part in recall; leave a stage out, or put in `module:function` of your own",
+        ),
         Setting("server.host", "127.0.0.1", "the address that `serve` listens on"),
         Setting("server.port", 7077, "the port that `serve` listens on", int),
         Setting("server.api_key", None, "the operator's API key", environment=("REMEMBERD_API_KEY",), secret=True),

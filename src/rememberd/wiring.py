@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .backends.folder.restore import Restored
     from .client import RemoteEngine
     from .engine import Engine
+    from .flow.recall.stages import Stage, Stages
     from .language.tokens import Counter
     from .model import Progress
     from .ports.backups import Backups
@@ -245,7 +246,12 @@ async def _assemble(
     spooler = Spooler(spool)
     await spooler.load()
     recall = Recall(
-        storage=storage, index=index, lanes=lanes, count_tokens=count_tokens, waiting=spooler, prepare=prepare
+        storage=storage,
+        index=index,
+        lanes=lanes,
+        waiting=spooler,
+        prepare=prepare,
+        stages=_stages(settings),
     )
     parts = Parts(
         storage=storage,
@@ -414,6 +420,29 @@ def _counter(settings: Settings) -> tuple[Counter, Callable[[], Awaitable[None]]
             return estimate, None
         raise SettingsError(f"tokens.encoding is {encoding}, but {failure.detail}") from failure
     return exact, exact.prepare
+
+
+def _stages(settings: Settings) -> Stages:
+    """The stages of recall by name; a name with a colon is a function of another module."""
+    from .flow.recall.stages import STAGES, Stages
+
+    names = settings.text("recall.stages").replace(",", " ").split()
+    unknown = [name for name in names if name not in STAGES and ":" not in name]
+    if unknown:
+        raise SettingsError(
+            f"recall.stages: {unknown[0]} is not a stage; use {', '.join(STAGES)}, or module:function of your own"
+        )
+    others = tuple(_function(name) for name in names if ":" in name)
+    return Stages(frozenset(names).intersection(STAGES), others)
+
+
+def _function(name: str) -> Stage:
+    module, _, attribute = name.partition(":")
+    try:
+        function: Stage = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise SettingsError(f"recall.stages: {name} cannot be loaded: {error}") from error
+    return function
 
 
 def _require(module: str, extra: str, needed_for: str) -> None:

@@ -30,7 +30,8 @@ def chat(shell: Shell) -> Shell:
 def test_query_finds_a_chinese_word(chat: Shell) -> None:
     answer = chat.ask("query", "电脑", *LIN)
     assert answer["raw_chunks"][0]["text"] == "我想买一台笔记本电脑"
-    assert set(answer) == {"raw_chunks", "condensed_summary", "context", "tokens"}
+    assert set(answer) == {"raw_chunks", "condensed_summary", "context", "tokens", "explanation"}
+    assert answer["explanation"] is None
 
 
 def test_query_explains_itself_to_people(chat: Shell) -> None:
@@ -40,6 +41,17 @@ def test_query_explains_itself_to_people(chat: Shell) -> None:
     assert "shares the words 电脑" in shown
     assert "[1]" in shown
     assert "of a budget of 1,500" in shown
+
+
+def test_query_tells_what_was_dropped_and_why(chat: Shell) -> None:
+    asked = ("query", "电脑", *LIN, "--budget", "35", "--explain")
+    shown = chat(*asked).out
+    assert shown.index("Kept") < shown.index("Dropped")
+    assert "does not fit the budget" in " ".join(shown.split())
+    explanation = chat.ask(*asked)["explanation"]
+    assert {verdict["fate"] for verdict in explanation["verdicts"]} == {"kept", "budget"}
+    assert f"{explanation['ranked']} ranked, 1 kept" in shown
+    assert "Nothing found." in chat("query", "zebra", *LIN, "--explain").out
 
 
 def test_query_says_on_stderr_what_is_missing(chat: Shell) -> None:

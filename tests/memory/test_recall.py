@@ -36,9 +36,12 @@ def test_the_parts_add_up_to_the_score_and_the_same_question_gives_the_same_rank
         context = store.run(lin.query(question, k=20, explain=True))
         again = store.run(lin.query(question, k=20, explain=True))
         assert [hit.id for hit in context.raw] == [hit.id for hit in again.raw]
-        for hit in context.raw:
-            assert abs(sum(hit.parts.values()) - hit.score) < 1e-5
-            assert hit.why
+        assert context == again
+        assert context.explanation is not None
+        assert len(context.explanation.verdicts) >= len(context.raw)
+        for verdict in context.explanation.verdicts:
+            assert abs(sum(verdict.hit.parts.values()) - verdict.hit.score) < 1e-6
+            assert verdict.hit.why
     store.close()
 
 
@@ -65,9 +68,15 @@ def test_a_question_about_things_never_said_is_answered_with_silence(store: Stor
     lin = store.memory.of(user="lin", thread="t")
     store.run(lin.ingest([f"note {i}: the parcel of the neighbours arrived on day {i}" for i in range(300)]))
     asked = "did the submarine captain arrive in Antarctica with his orchestra?"
-    assert store.run(store.memory.of(user="lin").query(asked)).raw == ()
+    silent = store.run(store.memory.of(user="lin").query(asked, explain=True))
+    assert (silent.raw, silent.text) == ((), "")
+    assert silent.explanation is not None
+    assert silent.explanation.relevance < silent.explanation.floor
+    assert {verdict.fate for verdict in silent.explanation.verdicts} == {"floor"}
     assert store.run(store.memory.of(user="lin").query(asked, floor=0.0)).raw != ()
-    assert store.run(store.memory.of(user="lin").query("when did the parcel arrive?")).raw != ()
+    answered = store.run(store.memory.of(user="lin").query("when did the parcel arrive?"))
+    assert answered.raw != ()
+    assert answered.explanation is None, "nobody asked for one"
 
 
 @pytest.mark.parametrize(

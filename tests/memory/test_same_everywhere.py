@@ -45,6 +45,8 @@ CALLS: dict[str, Call] = {
     ),
     "query a time": lambda m, r: m.query(LIN, "我今天说了什么？", timezone="Asia/Shanghai"),
     "query a time when nothing was said": lambda m, r: m.query(LIN, "what did I say last Tuesday?", now=TOMORROW),
+    "query what does not fit": lambda m, r: m.query(LIN, "电脑", k=1, budget=12, explain=True),
+    "query what was never said": lambda m, r: m.query(LIN, "submarine", floor=0.9, explain=True),
     "query the past": lambda m, r: m.query(LIN, "电脑", as_of=datetime(2020, 1, 1, tzinfo=UTC)),
     "query with a bad filter": lambda m, r: m.query(LIN, "x", filters={"colour": "red"}),
     "query with a bad number": lambda m, r: m.query(LIN, "x", k=0),

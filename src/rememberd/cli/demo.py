@@ -97,7 +97,7 @@ class Told:
             heading(f"{self.story.name}, {_DAYS_APART.days} days later, in a new thread, asks"),
             said(self.story.question, "bold cyan"),
             heading("Recalled, and why; then the context for the model"),
-            *recalled(self.context, explain=True),
+            *recalled(self.context),
         ]
 
 
@@ -132,6 +132,7 @@ async def _second_session(memory: Memory, story: Story, clock: Clock) -> Told:
     earlier = await memory.of(user=story.user, thread=f"{story.user}-1").history(order="oldest")
     asked_at = clock.now
     thread = memory.of(user=story.user, thread=f"{story.user}-2")
-    async with thread.turn({"role": "user", "name": story.name, "content": story.question}, k=3, budget=100) as turn:
+    asked = {"role": "user", "name": story.name, "content": story.question}
+    async with thread.turn(asked, k=3, budget=100, explain=True) as turn:
         context = turn.context
     return Told(story, earlier.items, asked_at, context)

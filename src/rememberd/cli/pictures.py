@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING
 
-from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from rememberd.model import Context, Hit, LaneProgress, MemoryItem, Message
+    from rememberd.model import Context, Explanation, Hit, LaneProgress, MemoryItem, Message, Verdict
 
 _STEERING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _BAR = 20
@@ -28,6 +28,13 @@ _PARTS = {
     "time": ("▚", "yellow"),
     "recency": ("░", "green"),
 }
+_FATES = {
+    "window": "in the window already",
+    "duplicate": "said in another line",
+    "budget": "does not fit the budget",
+    "floor": "below the floor",
+}
+_DROPPED = 10
 
 
 def said(text: str, style: str = "") -> Text:
@@ -75,20 +82,34 @@ def memories_table(items: Iterable[MemoryItem]) -> Table:
     return shape
 
 
-def hits_table(hits: Sequence[Hit], *, explain: bool) -> Table:
-    """Best first; a bar shows the score against the best, and with ``explain`` the reason and its parts."""
+def hits_table(hits: Sequence[Hit]) -> Table:
+    """Best first; a bar shows the score against the best."""
     shape = table("score", "", "what")
-    best = max((hit.score for hit in hits), default=0.0) or 1.0
+    best = _best(hits)
     for hit in hits:
-        who = hit.name or hit.role or hit.kind
-        words = (
-            Text(f"{moment(hit.at)} ", style="dim").append_text(said(f"{who}: ", "bold")).append_text(said(hit.text))
-        )
-        if explain:
-            parts = ", ".join(f"{part} {value:.2f}" for part, value in hit.parts.items() if value)
-            words.append(f"\n{hit.why} ({parts})", style="dim")
-        shape.add_row(f"{hit.score:.2f}", bar(hit, best), words)
+        shape.add_row(f"{hit.score:.2f}", bar(hit, best), _words(hit))
     return shape
+
+
+def verdicts_table(verdicts: Sequence[Verdict], marks: dict[str, int], best: float) -> Table:
+    """Hits with what became of them, the reason for each, and the parts of its score."""
+    shape = table("score", "", "in the context", "what")
+    for verdict in verdicts:
+        hit = verdict.hit
+        fate = f"[{marks[hit.id]}]" if verdict.fate == "kept" else f"no: {_FATES[verdict.fate]}"
+        parts = ", ".join(f"{part} {value:.2f}" for part, value in hit.parts.items() if value)
+        words = _words(hit).append(f"\n{hit.why} ({parts})", style="dim")
+        shape.add_row(f"{hit.score:.2f}", bar(hit, best), f"{fate}, {verdict.tokens} tokens", words)
+    return shape
+
+
+def _words(hit: Hit) -> Text:
+    who = hit.name or hit.role or hit.kind
+    return Text(f"{moment(hit.at)} ", style="dim").append_text(said(f"{who}: ", "bold")).append_text(said(hit.text))
+
+
+def _best(hits: Iterable[Hit]) -> float:
+    return max((hit.score for hit in hits), default=0.0) or 1.0
 
 
 def bar(hit: Hit, best: float) -> Text:
@@ -103,18 +124,48 @@ def bar(hit: Hit, best: float) -> Text:
     return picture
 
 
-def recalled(context: Context, *, explain: bool, timezone: str | None = None) -> list[RenderableType]:
-    """The hits and, with ``explain``, the context made of them and what it costs."""
-    hits: RenderableType = hits_table(context.raw, explain=explain) if context.raw else Text("Nothing found.", "dim")
+def recalled(context: Context, *, timezone: str | None = None) -> list[RenderableType]:
+    """The hits; if the context explains itself, what became of them, the text made of them and what it costs."""
+    told: list[RenderableType] = []
     if context.narrowed is not None:
         narrowed = context.narrowed
         kept = f"only what was said in the time asked for: {narrowed.words} ("
-        hits = Group(said(f"{kept}{shown(narrowed.since, narrowed.until, timezone or 'UTC')})", "dim"), hits)
-    if not explain:
-        return [hits]
-    tokens = context.tokens
-    cost = Text(f"\ntokens: {tokens.raw:,} raw → {tokens.condensed:,} fitted, of a budget of {tokens.budget:,}", "dim")
-    return [hits, *([Text(), said(context.text)] if context.text else []), cost, legend(context.raw)]
+        told.append(said(f"{kept}{shown(narrowed.since, narrowed.until, timezone or 'UTC')})", "dim"))
+    if context.explanation is not None:
+        return told + _explained(context, context.explanation)
+    return [*told, hits_table(context.raw) if context.raw else Text("Nothing found.", style="dim")]
+
+
+def _explained(context: Context, explanation: Explanation) -> list[RenderableType]:
+    verdicts, tokens = explanation.verdicts, context.tokens
+    kept = {verdict.hit.id for verdict in verdicts if verdict.fate == "kept"}
+    dropped = [verdict for verdict in verdicts if verdict.hit.id not in kept]
+    marks = {citation.id: citation.number for citation in context.citations}
+    best = _best(verdict.hit for verdict in verdicts)
+    told: list[RenderableType] = []
+    if not verdicts:
+        told.append(Text("Nothing found.", style="dim"))
+    if kept:
+        told += [Text("Kept", "bold"), verdicts_table([v for v in verdicts if v.hit.id in kept], marks, best)]
+    if dropped:
+        told += [Text("Dropped", "bold"), verdicts_table(dropped[:_DROPPED], marks, best)]
+    told.append(legend(verdict.hit for verdict in verdicts))
+    if context.text:
+        told += [Text(), said(context.text)]
+    told.append(Text(f"\n{_summary(explanation)}", style="dim"))
+    cost = f"tokens: {tokens.raw:,} raw → {tokens.condensed:,} fitted, of a budget of {tokens.budget:,}"
+    return [*told, Text(cost, style="dim")]
+
+
+def _summary(explanation: Explanation) -> str:
+    """How many hits were kept, and how many were dropped for which reason."""
+    fates = Counter(verdict.fate for verdict in explanation.verdicts)
+    told = [f"{explanation.ranked:,} ranked", f"{fates.pop('kept', 0):,} kept"]
+    told += [f"{number:,} {_FATES[fate]}" for fate, number in fates.items()]
+    unread = explanation.ranked - len(explanation.verdicts)
+    if unread > 0:
+        told.append(f"{unread:,} beyond the limit")
+    return f"{', '.join(told)}; relevance {explanation.relevance:.2f}, floor {explanation.floor:.2f}"
 
 
 def legend(hits: Iterable[Hit]) -> Text:

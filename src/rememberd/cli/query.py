@@ -27,15 +27,15 @@ async def query(
         str | None, typer.Option("--timezone", metavar="ZONE", help="Where a day begins, like Asia/Shanghai. [UTC]")
     ] = None,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Show the parts of each score, the reasons, and the context.")
+        bool, typer.Option("--explain", help="Show what was kept and dropped and why, with the parts of each score.")
     ] = False,
 ) -> None:
-    """Recall what bears on a text: the best hits first and, with --explain, the context packed into the budget."""
+    """Recall what bears on a text: the best hits first or, with --explain, what the context is made of and why."""
     async with place.connect() as memory:
         context = await memory.query(
             address.scope, text, k=k, budget=budget, filters=filters_of(only), timezone=timezone, explain=explain
         )
-    output.show(query_answer(context), *recalled(context, explain=explain, timezone=timezone))
+    output.show(query_answer(context), *recalled(context, timezone=timezone))
     address.note_if_nobody(output, found=bool(context.raw))
     for missing in context.degraded:
         output.note(f"degraded: {missing}")

@@ -9,7 +9,20 @@ from typing import Any
 import msgspec
 
 from rememberd.errors import Fault
-from rememberd.model import ApiKey, Citation, Context, Hit, Narrowed, Receipt, Tokens, Turn, WindowMessage
+from rememberd.model import (
+    ApiKey,
+    Citation,
+    Context,
+    Explanation,
+    Fate,
+    Hit,
+    Narrowed,
+    Receipt,
+    Tokens,
+    Turn,
+    Verdict,
+    WindowMessage,
+)
 
 #: One encoder for both directions: compact JSON, times as RFC 3339.
 encode = msgspec.json.Encoder().encode
@@ -27,6 +40,26 @@ class PackedContext:
     narrowed: Narrowed | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class ShownVerdict:
+    """What became of a hit: by id where it is among the raw chunks, else in full."""
+
+    hit: str | Hit
+    fate: Fate
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownExplanation:
+    """How many candidates were ranked, and what became of the best; how much of the question the best of them covers,
+    and how much it had to."""
+
+    ranked: int
+    relevance: float
+    floor: float
+    verdicts: tuple[ShownVerdict, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryAnswer:
     """The answer to a query: the best hits, whatever the budget, and the context packed into it."""
@@ -35,6 +68,7 @@ class QueryAnswer:
     condensed_summary: str
     context: PackedContext
     tokens: Tokens
+    explanation: ShownExplanation | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +82,7 @@ class TurnAnswer:
     condensed_summary: str
     context: PackedContext
     tokens: Tokens
+    explanation: ShownExplanation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,16 +142,28 @@ def turn_answer(turn: Turn) -> TurnAnswer:
 def context_of(answer: QueryAnswer | TurnAnswer) -> Context:
     """The context that was answered, equal to the one the server had."""
     hits = {hit.id: hit for hit in answer.raw_chunks}
-    packed = answer.context
+
+    def whole(hit: str | Hit) -> Hit:
+        return hits[hit] if isinstance(hit, str) else hit
+
+    packed, shown = answer.context, answer.explanation
     return Context(
         text=packed.text,
-        items=tuple(hits[item] if isinstance(item, str) else item for item in packed.items),
+        items=tuple(whole(item) for item in packed.items),
         raw=answer.raw_chunks,
         citations=packed.citations,
         messages=packed.messages,
         tokens=answer.tokens,
         degraded=packed.degraded,
         narrowed=packed.narrowed,
+        explanation=None
+        if shown is None
+        else Explanation(
+            ranked=shown.ranked,
+            relevance=shown.relevance,
+            floor=shown.floor,
+            verdicts=tuple(Verdict(whole(each.hit), each.fate, each.tokens) for each in shown.verdicts),
+        ),
     )
 
 
@@ -136,17 +183,30 @@ def shown(api_key: ApiKey) -> ShownApiKey:
 
 def _parts(context: Context) -> dict[str, Any]:
     hits = {hit.id: hit for hit in context.raw}
+
+    def short(hit: Hit) -> str | Hit:
+        return hit.id if hits.get(hit.id) == hit else hit
+
     packed = PackedContext(
         text=context.text,
         messages=context.messages,
         citations=context.citations,
-        items=tuple(item.id if hits.get(item.id) == item else item for item in context.items),
+        items=tuple(short(item) for item in context.items),
         degraded=context.degraded,
         narrowed=context.narrowed,
     )
+    told = context.explanation
     return {
         "raw_chunks": context.raw,
         "condensed_summary": context.text,
         "context": packed,
         "tokens": context.tokens,
+        "explanation": None
+        if told is None
+        else ShownExplanation(
+            ranked=told.ranked,
+            relevance=told.relevance,
+            floor=told.floor,
+            verdicts=tuple(ShownVerdict(short(each.hit), each.fate, each.tokens) for each in told.verdicts),
+        ),
     }

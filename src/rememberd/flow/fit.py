@@ -1,62 +1,156 @@
-"""Fitting: from a ranking and a window to a context inside the token budget, with citations."""
+"""Fitting: from a ranking and a window to a context inside the token budget, with citations.
+
+The text tells things in the order in which they happened: what was said in one session stands under one heading, its
+date, however good or bad each line is by itself.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, tzinfo
+from itertools import groupby
 from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
 
 from rememberd.language.segment import has_han
-from rememberd.model import Citation, Context, Hit, Tokens, WindowMessage
+from rememberd.model import Citation, Context, Explanation, Fate, Hit, Tokens, Verdict, WindowMessage
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from rememberd.language.tokens import Counter
     from rememberd.model import Message, Query
+    from rememberd.ports.parts import Recalled
 
 _WINDOW_SHARE = 0.5
 _PER_MESSAGE = 4  # what a chat message costs besides its content
-_HEADINGS = {True: "相关记忆：", False: "Relevant memories:"}
+_TITLES = {True: "相关记忆：", False: "Relevant memories:"}  # by whether the question is in Chinese
+_WEEKDAYS = {
+    True: ("周一", "周二", "周三", "周四", "周五", "周六", "周日"),
+    False: ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A hit as the text may show it: in a session, under its heading; and what it costs."""
+
+    hit: Hit
+    heading: str
+    tokens: int
+    fate: Fate = "budget"
+
+    @property
+    def session(self) -> tuple[str, str | None]:
+        return self.heading, self.hit.thread
 
 
 def fit(
-    query: Query,
-    ranking: Sequence[Hit],
-    window: Sequence[Message],
-    count: Counter,
-    degraded: tuple[str, ...] = (),
+    query: Query, recalled: Recalled, window: Sequence[Message], count: Counter, degraded: tuple[str, ...] = ()
 ) -> Context:
     """The newest of the window in up to half of the budget, the best of the ranking in the rest.
 
-    What stands in the window already is not repeated. A line that does not fit is left out; shorter ones may follow.
+    What stands in the window already is not repeated. A line that does not fit is left out;
+    shorter ones may follow. The text never costs more than what the window leaves of the budget.
     """
     kept, spent = _newest(window, int(query.budget * _WINDOW_SHARE), count)
-    shown = {message.id for message in kept}
-    heading = _HEADINGS[has_han(query.text)]
-    lines, cited, citations = [heading], list[Hit](), list[Citation]()
-    used = spent + count(heading)
-    for hit in ranking:
-        if hit.id in shown:
-            continue
-        line = _line(len(cited) + 1, hit)
-        cost = count(line) + 1
-        if used + cost > query.budget:
-            continue
-        lines.append(line)
-        citations.append(Citation(len(cited) + 1, hit.id, hit.kind, hit.thread, hit.at))
-        cited.append(hit)
-        used += cost
-    text = "\n".join(lines) if cited else ""
-    raw = sum(_cost(message, count) for message in window)
-    if ranking:
-        raw += count(heading) + sum(count(_line(i, hit)) + 1 for i, hit in enumerate(ranking, 1))
+    found = _lines(query, recalled.hits, count)
+    chinese = has_han(query.text)
+    lines = _choose(found, {message.id for message in kept}, query.budget - spent, count, chinese=chinese)
+    told = _in_order(lines)
+    text = _text(told, chinese=chinese)
     return Context(
         text=text,
-        items=tuple(cited),
-        raw=tuple(ranking[: query.k]),
-        citations=tuple(citations),
+        items=tuple(line.hit for line in told),
+        raw=recalled.hits[: query.k],
+        citations=tuple(
+            Citation(number, line.hit.id, line.hit.kind, line.hit.thread, line.hit.at)
+            for number, line in enumerate(told, 1)
+        ),
         messages=tuple(WindowMessage(message.role, message.content, message.name) for message in kept),
-        tokens=Tokens(raw=raw, condensed=used if cited else spent, budget=query.budget),
+        tokens=Tokens(
+            raw=sum(_cost(message, count) for message in window) + _unfitted(found, count, chinese=chinese),
+            condensed=spent + count(text),
+            budget=query.budget,
+        ),
         degraded=degraded,
+        explanation=_explained(query, recalled, lines, count) if query.explain else None,
+    )
+
+
+def _lines(query: Query, hits: Iterable[Hit], count: Counter) -> list[_Line]:
+    zone = ZoneInfo(query.timezone) if query.timezone else UTC
+    weekdays = _WEEKDAYS[has_han(query.text)]
+    lines = []
+    for number, hit in enumerate(hits, 1):
+        at = _local(hit.at, zone)
+        lines.append(_Line(hit, f"{at.date()} {weekdays[at.weekday()]}", count(f"{_line(number, hit)}\n")))
+    return lines
+
+
+def _choose(lines: Sequence[_Line], shown: set[str], budget: int, count: Counter, *, chinese: bool) -> list[_Line]:
+    """The lines with their fates: the best are kept while there is room, for the heading of their session too."""
+    chosen: list[_Line] = []
+    headed: set[tuple[str, str | None]] = set()
+    used = count(f"{_TITLES[chinese]}\n")
+    for line in lines:
+        cost = line.tokens + (0 if line.session in headed else count(f"{line.heading}\n"))
+        if line.hit.id in shown:
+            fate: Fate = "window"
+        elif used + cost > budget:
+            fate = "budget"
+        else:
+            fate = "kept"
+            used += cost
+            headed.add(line.session)
+        chosen.append(replace(line, fate=fate))
+    while count(_text(_in_order(chosen), chinese=chinese)) > budget:  # tokens do not quite add up
+        worst = max(i for i, line in enumerate(chosen) if line.fate == "kept")
+        chosen[worst] = replace(chosen[worst], fate="budget")
+    return chosen
+
+
+def _in_order(lines: Iterable[_Line]) -> list[_Line]:
+    """What is kept, session by session, each in the order in which it was said."""
+    kept = sorted((line for line in lines if line.fate == "kept"), key=lambda line: (line.hit.at, line.hit.id))
+    first: dict[tuple[str, str | None], int] = {}
+    for place, line in enumerate(kept):
+        first.setdefault(line.session, place)
+    return sorted(kept, key=lambda line: first[line.session])
+
+
+def _text(told: Sequence[_Line], *, chinese: bool) -> str:
+    if not told:
+        return ""
+    text, number = [_TITLES[chinese]], 0
+    for (heading, _), said in groupby(told, key=lambda line: line.session):
+        text.append(heading)
+        for line in said:
+            number += 1
+            text.append(_line(number, line.hit))
+    return "\n".join(text)
+
+
+def _unfitted(lines: Sequence[_Line], count: Counter, *, chinese: bool) -> int:
+    """What all lines would have cost."""
+    if not lines:
+        return 0
+    headings = {line.session for line in lines}
+    return (
+        count(_TITLES[chinese])
+        + sum(line.tokens for line in lines)
+        + sum(count(f"{heading}\n") for heading, _ in headings)
+    )
+
+
+def _explained(query: Query, recalled: Recalled, lines: Sequence[_Line], count: Counter) -> Explanation:
+    repeated = [replace(line, fate="duplicate") for line in _lines(query, recalled.repeated, count)]
+    silenced = [replace(line, fate="floor") for line in _lines(query, recalled.silenced, count)]
+    return Explanation(
+        ranked=recalled.ranked,
+        relevance=recalled.relevance,
+        floor=recalled.floor,
+        verdicts=tuple(Verdict(line.hit, line.fate, line.tokens) for line in (*lines, *repeated, *silenced)),
     )
 
 
@@ -77,5 +171,15 @@ def _cost(message: Message, count: Counter) -> int:
 
 
 def _line(number: int, hit: Hit) -> str:
-    who = hit.name or hit.role or hit.kind
-    return f"[{number}] {hit.at:%Y-%m-%d} {who}: {' '.join(hit.text.split())}"
+    return f"[{number}] {_who(hit)}: {' '.join(hit.text.split())}"
+
+
+def _who(hit: Hit) -> str:
+    return hit.name or hit.role or hit.kind
+
+
+def _local(at: datetime, zone: tzinfo) -> datetime:
+    try:
+        return at.astimezone(zone)
+    except OverflowError:  # at either end of time
+        return at

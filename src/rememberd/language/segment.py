@@ -39,6 +39,12 @@ FRAME_WORDS = _words(
     time times too type types two up us use used using very want way well while mention mentioned mentions describe
     described share shared name named"""
 )
+
+#: Characters that frame a question in Chinese, or bind its words together; pairs of them do so too.
+FRAME_CHARACTERS = frozenset(
+    "我你您他她它们咱的地得了着过是不在有没什么哪吗呢吧啊呀怎样为谁几多少个和跟与把被给让对从到要会能可以还也都就才很太更最"
+    "这那里边上下时候现次些"
+)
 _FRAME_WEIGHT = 0.3
 _STATED_WEIGHT = 0.3
 
@@ -129,7 +135,8 @@ def _weighed(text: str) -> dict[str, float]:
     weights: dict[str, float] = {}
     for run, word in _RUNS.findall(fold(text)):
         if run:
-            weights.update(dict.fromkeys([*run, *_pairs(run)], 1.0))
+            for term in (*run, *_pairs(run)):
+                weights[term] = _FRAME_WEIGHT if FRAME_CHARACTERS.issuperset(term) else 1.0
         elif word not in STOP_WORDS:
             (term,) = _stem([word])
             weights[term] = max(weights.get(term, 0.0), _FRAME_WEIGHT if word in FRAME_WORDS else 1.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .actor import Actor, ApiKey, NewApiKey
 from .audit import AuditEntry
 from .change import Change, Operation
-from .context import Citation, Context, Hit, Narrowed, Tokens, WindowMessage
+from .context import Citation, Context, Explanation, Fate, Hit, Narrowed, Tokens, Verdict, WindowMessage
 from .failure import DrainRule, Failure, FailureState
 from .job import Job, JobState
 from .kinds import KINDS, MESSAGE, Kind
@@ -43,8 +43,10 @@ __all__ = [
     "Context",
     "Diagnosis",
     "DrainRule",
+    "Explanation",
     "Failure",
     "FailureState",
+    "Fate",
     "Filters",
     "Finding",
     "Hit",
@@ -78,6 +80,7 @@ __all__ = [
     "TokenTotals",
     "Tokens",
     "Turn",
+    "Verdict",
     "ViewProgress",
     "WindowMessage",
     "WindowRule",

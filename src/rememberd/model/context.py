@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from .message import Role
+
+#: What became of a hit. ``kept``: its line is in the text. ``window``: it stands in the window already. ``duplicate``:
+#: the same was said by the same one in a line that is kept. ``budget``: its line did not fit. ``floor``: nothing that
+#: was found covers enough of the question.
+Fate: TypeAlias = Literal["kept", "window", "duplicate", "budget", "floor"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +65,30 @@ class WindowMessage:
     name: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What became of a hit, and what its line costs in tokens."""
+
+    hit: Hit
+    fate: Fate
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """Why a context is as it is.
+
+    ``ranked`` candidates were ranked; the best of them were read, and ``verdicts`` tell of these, best first. The rest
+    is beyond what was asked for and what the budget could hold. ``relevance`` is how much of the question the best
+    covers, ``floor`` how much it had to, for anything to be said.
+    """
+
+    ranked: int
+    relevance: float
+    floor: float
+    verdicts: tuple[Verdict, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Narrowed:
     """The time to which a question about what was said then is narrowed: its words, and the range [since, until) that
@@ -72,9 +101,9 @@ class Narrowed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """The result of recall. ``raw`` are the first k hits, ``items`` those packed into ``text``.
-
-    ``narrowed`` is the time to which the question kept recall; nothing outside of it was looked at.
+    """The result of recall. ``raw`` are the first k hits, best first; ``items`` are those packed into ``text``, in its
+    order. ``explanation`` is there if it was asked for. ``narrowed`` is the time to which the question kept recall;
+    nothing outside of it was looked at.
     """
 
     text: str = ""
@@ -85,6 +114,7 @@ class Context:
     tokens: Tokens = Tokens(0, 0, 0)
     degraded: tuple[str, ...] = ()
     narrowed: Narrowed | None = None
+    explanation: Explanation | None = None
 
     def openai(self) -> list[dict[str, Any]]:
         """The context as messages for a chat completion: what was recalled, then the window."""

@@ -31,12 +31,21 @@ def _nobody(*, hurry: bool = False) -> None:
     """Nobody follows the feed."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Recalled:
     """What recall found, best first; what it had to do without; how many changes the index had not applied yet; the
-    time to which the question narrowed it."""
+    time to which the question narrowed it. ``repeated`` say the same as a better hit of their source.
 
-    hits: tuple[Hit, ...]
+    ``ranked`` candidates were ranked, of which the best were read. If the best of them covers less of the question
+    (``relevance``) than the ``floor``, there are no hits; what was silenced is told if the query is to be explained.
+    """
+
+    hits: tuple[Hit, ...] = ()
+    silenced: tuple[Hit, ...] = ()
+    repeated: tuple[Hit, ...] = ()
+    ranked: int = 0
+    relevance: float = 0.0
+    floor: float = 0.0
     degraded: tuple[str, ...] = ()
     unapplied: int = 0
     narrowed: Narrowed | None = None

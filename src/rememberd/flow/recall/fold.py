@@ -28,7 +28,8 @@ class Fold:
     def __init__(self) -> None:
         self._kept: dict[Hashable, list[Hit]] = {}
         self._shapes: dict[str, Shape] = {}
-        self._repeated: Counter[str] = Counter()
+        self._again: Counter[str] = Counter()
+        self.repeated: list[Hit] = []
 
     def takes(self, hit: Hit) -> bool:
         """Whether the hit says something that no better one of its source says."""
@@ -37,14 +38,15 @@ class Fold:
         if better is None:
             kept.append(hit)
             return True
-        self._repeated[better.id] += 1
+        self._again[better.id] += 1
+        self.repeated.append(hit)
         return False
 
     def told(self, hits: Iterable[Hit]) -> list[Hit]:
         """The hits that were kept; each says how often it was said besides."""
         return [
             replace(hit, why="; ".join(filter(None, (hit.why, f"stands for {again} more that say the same"))))
-            if (again := self._repeated[hit.id])
+            if (again := self._again[hit.id])
             else hit
             for hit in hits
         ]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from rememberd.errors import Unavailable
-from rememberd.language.tokens import Counter
 from rememberd.ports.candidates import Candidates
 from rememberd.ports.index import Index
 from rememberd.ports.lanes import Lanes
@@ -16,8 +16,9 @@ from rememberd.ports.storage import Storage
 
 from .gather import Found, gather
 from .plan import Plan, plan
-from .rank import Ranked, rank
-from .read import read_hits
+from .rank import Ranking, rank
+from .read import Read, read_hits
+from .stages import Stages
 from .waiting import Waiting, with_waiting
 
 if TYPE_CHECKING:
@@ -36,21 +37,39 @@ class Recall:
     storage: Storage
     index: Index
     lanes: Lanes
-    count_tokens: Counter
     waiting: Waiting
     prepare: Callable[[], Awaitable[None]] | None = None
-    rank: Callable[[Candidates, Plan], Sequence[Ranked]] = rank
+    stages: Stages = field(default_factory=Stages)
+    rank: Callable[[Candidates, Plan], Ranking] = rank
 
     async def __call__(
         self, scope: Scope, query: Query, clock: datetime, *, everyone: bool, exclude: frozenset[str]
     ) -> Recalled:
         if self.prepare is not None:
             await self.prepare()
-        planned = await plan(scope, query, clock, self.lanes.serving, everyone=everyone, exclude=exclude)
+        own = self.stages.own
+        planned = await plan(scope, query, clock, self.lanes.serving, everyone=everyone, exclude=exclude, stages=own)
         found = await self._gather(planned)
-        hits = await read_hits(self.storage, planned, found, self.rank(found.candidates, planned), self.count_tokens)
-        degraded = self.lanes.missing(query.text) + planned.degraded + found.degraded + await self._owed(planned, found)
-        return Recalled(tuple(hits), degraded, found.unapplied, planned.narrowed)
+        ranking = self.rank(found.candidates, planned)
+        read = Read()
+        if query.explain or not ranking.silent:
+            read = await read_hits(self.storage, planned, found, ranking)
+        hits = read.hits
+        for stage in self.stages.others:
+            hits = await asyncio.to_thread(stage, query, hits)
+        return Recalled(
+            hits=() if ranking.silent else tuple(hits),
+            silenced=tuple(hits) if ranking.silent else (),
+            repeated=tuple(read.repeated),
+            ranked=len(ranking),
+            relevance=ranking.relevance,
+            floor=ranking.floor,
+            degraded=(
+                self.lanes.missing(query.text) + planned.degraded + found.degraded + await self._owed(planned, found)
+            ),
+            unapplied=found.unapplied,
+            narrowed=planned.narrowed,
+        )
 
     async def _owed(self, planned: Plan, found: Found) -> tuple[str, ...]:
         """What has no vector yet, or none that the index has applied; what is left out is no loss."""

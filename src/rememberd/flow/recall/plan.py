@@ -16,6 +16,7 @@ from rememberd.model import Narrowed, Query, Scope
 from rememberd.ports.models import space_of
 
 from .in_time import in_time
+from .stages import STAGES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,6 +46,7 @@ class Plan:
     exclude: frozenset[str] = frozenset()
     spans: tuple[Span, ...] = ()
     narrowed: Narrowed | None = None
+    stages: frozenset[str] = frozenset(STAGES)
     degraded: tuple[str, ...] = ()
 
 
@@ -56,13 +58,15 @@ async def plan(
     *,
     everyone: bool = False,
     exclude: frozenset[str] = frozenset(),
+    stages: frozenset[str] = frozenset(STAGES),
 ) -> Plan:
     now = query.now or query.as_of or clock
-    query, text, spans, narrowed = in_time(query, now)
-    weights, asked = question_terms(text), asked_terms(text)
+    query, text, spans, narrowed = in_time(query, now) if "time" in stages else (query, query.text, (), None)
+    weights = question_terms(text) if "lexical" in stages else {}
+    asked = asked_terms(text)
     vectors: dict[str, bytes] = {}
     degraded: list[str] = []
-    taking = [embedder for embedder in embedders if text and embedder.asks(text)]
+    taking = [embedder for embedder in embedders if text and embedder.asks(text)] if "vector" in stages else []
     for embedder in taking:
         try:
             vectors[space_of(embedder).name] = await _embed(embedder, text)
@@ -82,6 +86,7 @@ async def plan(
         exclude=exclude,
         spans=spans,
         narrowed=narrowed,
+        stages=stages,
         degraded=tuple(degraded),
     )
 

@@ -1,8 +1,9 @@
 """Ranking: the score of each candidate, from parts that add up to it, the same on every engine.
 
-A candidate is worth its words (BM25 against the best, or against what the question could reach, if the best is poor)
+A candidate is worth its words (BM25 against the best, or against what the question asks for, if the best is poor)
 and its nearness in meaning. What was said right after or before a strong candidate gains from it, and so does what was
-said by the one person whom the question names. The whole answer is silence when nothing reaches the floor.
+said by the one person whom the question names. How much of the question the best candidate covers is told besides: the
+whole answer is silence when that does not reach the floor.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
 Floats: TypeAlias = "NDArray[np.float64]"
 
 _WORDS, _VECTOR = 0.5, 0.5
-_LEAST_WORDS = 0.15  # of the question's weight: poorer matches do not count as full ones for want of better
+# Of the question's weight: poorer matches do not count as full ones for want of better, least of all in a small store.
+_LEAST_WORDS, _LEAST_IN_SMALL_STORE, _SMALL_STORE = 0.1, 0.7, 100
 _AFTER, _BEFORE, _FADING, _REACH, _POWER = 0.6, 0.3, 0.75, 4, 3
 _SPEAKER = 0.1
 _TIME = 0.05
@@ -36,9 +38,9 @@ _RECENCY = 0.02
 
 # The floor: what share of the question a text must cover, in meaning and in words.
 _MEANING_IN_RELEVANCE = 0.4
-_FLOOR = {False: 0.4625, True: 0.295}  # by whether the question is in Chinese
+_FLOOR = {False: 0.465, True: 0.31}  # by whether the question is in Chinese
 _FLOOR_BY_WORDS = {False: 0.319, True: 0.0}
-_SMALL_STORE = 100  # silence means little where little is known
+_FEW = 50  # documents: silence means little where little is known
 _NAMED_BACKGROUND = {False: 0.53, True: 0.42}
 _FOLLOWING_BACKGROUND = 0.75
 
@@ -57,13 +59,22 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ranking(Sequence[Ranked]):
-    """What was ranked, best first. Each is made when it is looked at: most never are."""
+    """What was ranked, best first; how much of the question the best covers, and how much it has to cover.
+
+    Each is made when it is looked at: most never are.
+    """
 
     proposals: Proposals
     terms: Sequence[str]
     scores: Floats
     parts: Mapping[str, Floats]
     order: NDArray[np.intp]
+    relevance: float
+    floor: float
+
+    @property
+    def silent(self) -> bool:
+        return self.relevance < self.floor
 
     def __len__(self) -> int:
         return len(self.order)
@@ -90,18 +101,14 @@ class Ranking(Sequence[Ranked]):
         )
 
 
-def rank(candidates: Candidates, plan: Plan) -> Sequence[Ranked]:
-    """Best first; equal scores by time, then id, so that the order is always the same. Empty below the floor."""
+def rank(candidates: Candidates, plan: Plan) -> Ranking:
+    """Best first; equal scores by time, then id, so that the order is always the same."""
     found = candidates.proposals
     if plan.exclude:
         found = found.take(~np.isin(found.ids, list(plan.exclude)))
-    if not len(found):
-        return []
     evidence = _Evidence(found, candidates, plan)
-    if evidence.best_relevance < _floor(candidates.documents, plan):
-        return []
     base = evidence.words + evidence.vector
-    near = _from_neighbours(found, base)
+    near = _from_neighbours(found, base if "neighbour" in plan.stages else np.zeros(len(found)))
     parts = {
         "lexical": evidence.words,
         "vector": evidence.vector,
@@ -111,12 +118,13 @@ def rank(candidates: Candidates, plan: Plan) -> Sequence[Ranked]:
     timely = _timely(found, plan)
     parts["time"] = timely if plan.narrowed else np.where(sum(parts.values()) > 0, timely, 0.0)
     total = sum(parts.values())
-    parts["recency"] = np.where(total > 0, _RECENCY * _recency(found, plan), 0.0)
+    parts["recency"] = np.where((total > 0) & ("recency" in plan.stages), _RECENCY * _recency(found, plan), 0.0)
     parts = {name: np.round(values, 6) for name, values in parts.items()}
     scores = np.round(sum(parts.values()), 6)
     matching = np.flatnonzero(total > 0)
     order = matching[np.lexsort((found.ids[matching].astype(str), -found.seconds[matching], -scores[matching]))]
-    return Ranking(found, plan.terms, scores, parts, order)
+    relevance, floor = evidence.best_relevance, _floor(candidates.documents, plan)
+    return Ranking(found, plan.terms, scores, parts, order, round(relevance, 6), round(floor, 6))
 
 
 class _Evidence:
@@ -129,10 +137,11 @@ class _Evidence:
         mass = float(asked.sum())
         weights = rare * np.array(plan.weights)
         matched = saturation(found.counts, found.lengths[:, None], candidates.average_length) @ weights
-        best = max(float(matched.max(initial=0.0)), _LEAST_WORDS * mass) or 1.0
+        least = _LEAST_WORDS + _LEAST_IN_SMALL_STORE * _SMALL_STORE / (documents + _SMALL_STORE)
+        best = max(float(matched.max(initial=0.0)), least * mass) or 1.0
         share, meaning = (_WORDS, _MEANING_IN_RELEVANCE) if plan.vectors else (_WORDS + _VECTOR, 0.0)
         self.words = share * matched / best
-        named = _named(found, plan)
+        named = _named(found, plan) if "speaker" in plan.stages else set()
         self.vector = _VECTOR * _nearness(found, plan, None)
         spoken = [name in named for name in found.names] if len(named) == 1 else np.zeros(len(found))
         self.speaker = _SPEAKER * np.array(spoken, np.float64)
@@ -211,9 +220,11 @@ def _recency(found: Proposals, plan: Plan) -> Floats:
 
 def _floor(documents: int, plan: Plan) -> float:
     """What the best candidate has to reach. A question that looks for nothing is not silenced by default."""
+    if "floor" not in plan.stages:
+        return 0.0
     if plan.query.floor is not None:
         return plan.query.floor
     if plan.narrowed and not plan.terms:
         return 0.0
     floors = _FLOOR if plan.vectors else _FLOOR_BY_WORDS
-    return floors[has_han(plan.query.text)] * documents / (documents + _SMALL_STORE)
+    return floors[has_han(plan.query.text)] * (documents / (documents + _FEW)) ** 2

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from rememberd.language.tokens import estimate
 from rememberd.language.when import shown
 from rememberd.model import MESSAGE, Hit, Message
 
@@ -14,24 +16,33 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from rememberd.language.tokens import Counter
     from rememberd.ports.storage import Storage
 
     from .gather import Found, Thing
     from .plan import Plan
     from .rank import Ranked
 
-_PAGE = 50
+_PAGE = 32
+_TO_SPARE = 1.3  # tokens are only estimated here, mostly too many
 
 
-async def read_hits(storage: Storage, plan: Plan, found: Found, ranking: Sequence[Ranked], count: Counter) -> list[Hit]:
-    """The hits, best first: as many as were asked for, and at least as many as could fill the budget; what one source
-    says twice is folded into one."""
+@dataclass(frozen=True, slots=True)
+class Read:
+    """The hits, best first; ``repeated`` say the same as a better one of their source."""
+
+    hits: list[Hit] = field(default_factory=list)
+    repeated: list[Hit] = field(default_factory=list)
+
+
+async def read_hits(storage: Storage, plan: Plan, found: Found, ranking: Sequence[Ranked]) -> Read:
+    """As many as were asked for, and at least as many as could fill the budget; what one source says twice is folded
+    into one."""
     hits: list[Hit] = []
     fold = Fold()
+    folds = "fold" in plan.stages
     tokens = 0
     for start in range(0, len(ranking), _PAGE):
-        if len(hits) >= plan.query.k and tokens >= plan.query.budget:
+        if len(hits) >= plan.query.k and tokens >= _TO_SPARE * plan.query.budget:
             break
         page = ranking[start : start + _PAGE]
         things = dict(found.things)
@@ -41,10 +52,13 @@ async def read_hits(storage: Storage, plan: Plan, found: Found, ranking: Sequenc
                 things["message" if isinstance(thing, Message) else "memory", thing.id] = thing
         for each in page:
             answer = things.get((each.noun, each.id))
-            if answer is not None and fold.takes(hit := _hit(answer, each, plan)):
+            if answer is None:
+                continue
+            hit = _hit(answer, each, plan)
+            if not folds or fold.takes(hit):
                 hits.append(hit)
-                tokens += count(hit.text)
-    return fold.told(hits)
+                tokens += estimate(hit.text)
+    return Read(fold.told(hits), fold.repeated)
 
 
 def _why(ranked: Ranked, plan: Plan, at: datetime) -> str:
