@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import uvloop
 
 import rememberd
-from rememberd import Memory, Scope
+from rememberd import Memory, Scope, wiring
+from rememberd.errors import ModelUnavailable
 from rememberd.model import Query
 from rememberd.settings import load_settings
 
@@ -24,6 +25,38 @@ T = TypeVar("T")
 
 #: The harness measures storage and retrieval; no system runs a model.
 WITHOUT_MODELS = load_settings(given={"models.embedder": "none"})
+
+
+class GivenVectors:
+    """A lane with the harness's own vectors, which every system is given."""
+
+    lane = "given"
+    model = "harness"
+    scale = (0.0, 0.2)
+    window = 1_000_000
+    absent = None
+    recipe: ClassVar[dict[str, str]] = {}
+
+    def __init__(self, embed: Callable[[str], Any], dimension: int) -> None:
+        self._embed, self.dimension = embed, dimension
+
+    def takes(self, text: str) -> bool:
+        return True
+
+    def asks(self, text: str) -> bool:
+        return True
+
+    async def embed(self, texts: Sequence[str]) -> list[bytes]:
+        try:
+            return [self._embed(text).astype("<f4").tobytes() for text in texts]
+        except KeyError as unknown:
+            raise ModelUnavailable("a text is not in the harness's table") from unknown
+
+    async def check(self) -> None:
+        """Always there."""
+
+    async def close(self) -> None:
+        """Nothing to let go of."""
 
 
 class Rememberd:
@@ -78,6 +111,24 @@ class Rememberd:
 
     async def _add_together(self, items: Sequence[Mapping[str, Any]]) -> None:
         await asyncio.gather(*(self._memory.ingest(_scope(item), _message(item)) for item in items))
+
+
+class HybridRememberd(Rememberd):
+    """The same with a vector for every message, made in the background from the harness's table; recall by both."""
+
+    window: ClassVar[bool] = False
+    note: ClassVar[str] = "words and vectors, neighbours, floor off; budget 0: the k best, no text"
+
+    def __init__(self, path: str, embed: Callable[[str], Any], dim: int = 384) -> None:
+        super().__init__(path, embed, dim)
+        lane = GivenVectors(embed, dim)
+        wiring._embedders = lambda settings: ((lane,), {})  # the harness's table is no setting
+
+    def search(self, text: str, vector: Any, k: int, tenant: str, user: str | None = None) -> list[int]:
+        query = Query(text=text, k=k, budget=0, floor=0.0)
+        scope = Scope(tenant, user)
+        asked = self._memory.operate.query(tenant, query) if user is None else self._memory.engine.query(scope, query)
+        return [hit.metadata["number"] for hit in self._run(asked).raw]
 
 
 class BlockingRememberd(Rememberd):

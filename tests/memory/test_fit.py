@@ -107,10 +107,11 @@ def test_a_line_that_does_not_fit_makes_room_for_shorter_ones() -> None:
 
 
 def test_what_stands_there_already_is_not_repeated() -> None:
-    hits = (_hit(7, "seen"), _hit(8, "Twice"), _hit(9, "twice"), _hit(10, "twice", name="Mei"))
-    context = fit(Query(text="x", explain=True), Recalled(hits=hits), [_message(7, "seen")], estimate)
+    recalled = Recalled(hits=(_hit(7, "seen"), _hit(8, "Twice")), repeated=(_hit(9, "twice"),))
+    context = fit(Query(text="x", explain=True), recalled, [_message(7, "seen")], estimate)
+    assert [hit.text for hit in context.items] == ["Twice"]
     assert context.explanation is not None
-    assert [verdict.fate for verdict in context.explanation.verdicts] == ["window", "kept", "duplicate", "kept"]
+    assert [verdict.fate for verdict in context.explanation.verdicts] == ["window", "kept", "duplicate"]
 
 
 def test_what_the_floor_silences_is_told_only_in_the_explanation() -> None:

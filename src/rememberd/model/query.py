@@ -43,12 +43,15 @@ class Filters:
 
     def admits(self, thing: Filterable) -> bool:
         """Whether a thing may be returned; ``after`` includes its moment, ``before`` does not."""
-        return (
+        return self == _NO_FILTERS or (
             all(not (wanted := getattr(self, name)) or _field(thing, name) in wanted for name in FILTERED_FIELDS)
             and (self.after is None or self.after <= thing.at)
             and (self.before is None or thing.at < self.before)
             and all(metadata_text(thing.metadata.get(key)) in wanted for key, wanted in self.metadata.items() if wanted)
         )
+
+
+_NO_FILTERS = Filters()
 
 
 def _field(thing: Filterable, name: str) -> str | None:

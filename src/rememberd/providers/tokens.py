@@ -8,6 +8,7 @@ import importlib
 import importlib.util
 import logging
 import threading
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from rememberd import telemetry
@@ -20,6 +21,7 @@ from .model_folder import CURE, pinned, sized_state
 if TYPE_CHECKING:
     from pathlib import Path
 
+_REMEMBERED = 4096  # counts of texts: the same lines are fitted again and again
 _CONTRACTIONS = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 _UPPER, _LOWER = r"\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}", r"\p{Ll}\p{Lm}\p{Lo}\p{M}"
 _LEAD = r"[^\r\n\p{L}\p{N}]"
@@ -64,6 +66,7 @@ class ExactCounter:
         self._encoding: Any = None
         self._damaged = False
         self._lock = threading.Lock()
+        self._counted = lru_cache(_REMEMBERED)(self._encode)
         if sized_state(folder, VOCABULARIES[encoding]) != "ok":
             raise ModelUnavailable(f"the vocabulary {encoding} is missing or damaged; {CURE}")
         if importlib.util.find_spec("tiktoken") is None:
@@ -77,7 +80,10 @@ class ExactCounter:
     def __call__(self, text: str) -> int:
         if self._encoding is None and not self._damaged:
             self._load()
-        return estimate(text) if self._damaged else len(self._encoding.encode_ordinary(text))
+        return estimate(text) if self._damaged else self._counted(text)
+
+    def _encode(self, text: str) -> int:
+        return len(self._encoding.encode_ordinary(text))
 
     def _load(self) -> None:
         with self._lock:

@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from rememberd.model.change import Noun
     from rememberd.ports.index import Index
 
-    from .view import Ranking
+    from .view import Ranking, Rows
 
-    Chosen = NDArray[np.intp]  # the number of a view, and a row of it
+    Chosen = NDArray[np.intp]  # rows of several views
 
 T = TypeVar("T")
 
@@ -53,6 +53,7 @@ CREATE UNIQUE INDEX documents_id ON documents (tenant, noun, id);
 CREATE INDEX documents_user ON documents (tenant, user);
 """
 _HELD_AT_MOST = 400_000  # documents in memory; the shelves used longest ago are let go
+_ROW_BITS = 40
 _EVERYONE = "\0"  # no user has this name
 
 _encode = msgspec.msgpack.Encoder(order="deterministic").encode
@@ -247,8 +248,9 @@ def _propose(views: list[View], search: Search, watermark: int) -> Candidates:
     else:
         chosen = _ranked([view.latest() for view in views])[: search.limit]
     chosen = _with_neighbours(views, chosen, search.reach)
-    told = [view.proposals(chosen[chosen[:, 0] == i, 1]) for i, view in enumerate(views)]
-    proposals = functools.reduce(Proposals.joined, told).take(np.argsort(np.argsort(chosen[:, 0], kind="stable")))
+    told = [view.proposals(_rows_of(i, chosen)) for i, view in enumerate(views)]
+    order = np.argsort(np.argsort(chosen >> _ROW_BITS, kind="stable"))  # they come view by view
+    proposals = functools.reduce(Proposals.joined, told).take(order)
     return Candidates(
         proposals=proposals,
         watermark=watermark,
@@ -259,12 +261,21 @@ def _propose(views: list[View], search: Search, watermark: int) -> Candidates:
     )
 
 
+def _places(view: int, rows: Rows) -> Chosen:
+    """Rows of a view as numbers that tell the view too."""
+    places: Chosen = rows + (view << _ROW_BITS)
+    return places
+
+
+def _rows_of(view: int, chosen: Chosen) -> Rows:
+    rows: Rows = chosen[chosen >> _ROW_BITS == view] & ((1 << _ROW_BITS) - 1)
+    return rows
+
+
 def _ranked(rankings: list[Ranking]) -> Chosen:
     """The rows of all views, best first."""
-    rows = [np.stack([np.full(len(rows), i), rows], axis=1) for i, (rows, _) in enumerate(rankings)]
-    order = np.argsort(-np.concatenate([scores for _, scores in rankings]), kind="stable")
-    chosen: Chosen = np.concatenate(rows)[order]
-    return chosen
+    chosen = np.concatenate([_places(i, rows) for i, (rows, _) in enumerate(rankings)])
+    return chosen[np.argsort(-np.concatenate([scores for _, scores in rankings]), kind="stable")]
 
 
 def _in_turns(worded: Chosen, near: Chosen) -> Chosen:
@@ -272,7 +283,7 @@ def _in_turns(worded: Chosen, near: Chosen) -> Chosen:
     both = np.concatenate([worded, near])
     turns = np.concatenate([2 * np.arange(len(worded)), 2 * np.arange(len(near)) + 1])
     both = both[np.argsort(turns, kind="stable")]
-    _, first = np.unique(both, axis=0, return_index=True)
+    _, first = np.unique(both, return_index=True)
     return both[np.sort(first)]
 
 
@@ -280,13 +291,9 @@ def _with_neighbours(views: list[View], chosen: Chosen, reach: int) -> Chosen:
     """What was proposed, and besides it the neighbours of the best."""
     if not reach:
         return chosen
-    besides = [chosen]
-    for i, view in enumerate(views):
-        mine = chosen[chosen[:, 0] == i, 1]
-        best = chosen[:NEIGHBOURED]
-        near = np.setdiff1d(view.neighbours(best[best[:, 0] == i, 1], reach), mine)
-        besides.append(np.stack([np.full(len(near), i), near], axis=1))
-    return np.concatenate(besides)
+    best = chosen[:NEIGHBOURED]
+    near = [_places(i, view.neighbours(_rows_of(i, best), reach)) for i, view in enumerate(views)]
+    return np.concatenate([chosen, np.setdiff1d(np.concatenate(near), chosen)])
 
 
 def _background(views: list[View], search: Search) -> dict[str, float]:

@@ -8,9 +8,10 @@ whole answer is silence when that does not reach the floor.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias, overload
+from itertools import compress
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,18 +88,19 @@ class Ranking(Sequence[Ranked]):
 
     def __getitem__(self, place: int | slice) -> Ranked | list[Ranked]:
         if isinstance(place, slice):
-            return [self._at(i) for i in self.order[place].tolist()]
-        return self._at(int(self.order[place]))
+            return list(map(Ranked, *self._columns(self.order[place])))
+        (ranked,) = self[place : place + 1 or None]
+        return ranked
 
-    def _at(self, i: int) -> Ranked:
-        return Ranked(
-            self.proposals.nouns[i],
-            self.proposals.ids[i],
-            self.proposals.names[i],
-            float(self.scores[i]),
-            {name: float(values[i]) for name, values in self.parts.items()},
-            tuple(self.terms[term] for term in np.flatnonzero(self.proposals.counts[i]).tolist()),
-        )
+    def _columns(self, rows: NDArray[np.intp]) -> Iterable[Iterable[Any]]:
+        found = self.proposals
+        names, values = tuple(self.parts), [values[rows].tolist() for values in self.parts.values()]
+        yield found.nouns[rows]
+        yield found.ids[rows]
+        yield found.names[rows]
+        yield self.scores[rows].tolist()
+        yield [dict(zip(names, parts, strict=True)) for parts in zip(*values, strict=True)]
+        yield [tuple(compress(self.terms, held)) for held in (found.counts[rows] > 0).tolist()]
 
 
 def rank(candidates: Candidates, plan: Plan) -> Ranking:

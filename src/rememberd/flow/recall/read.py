@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from .plan import Plan
     from .rank import Ranked
 
-_PAGE = 32
+_PAGE = 50
+_SHORT_TEXT = 30  # tokens
 _TO_SPARE = 1.3  # tokens are only estimated here, mostly too many
 
 
@@ -41,10 +42,11 @@ async def read_hits(storage: Storage, plan: Plan, found: Found, ranking: Sequenc
     fold = Fold()
     folds = "fold" in plan.stages
     tokens = 0
-    for start in range(0, len(ranking), _PAGE):
-        if len(hits) >= plan.query.k and tokens >= _TO_SPARE * plan.query.budget:
-            break
-        page = ranking[start : start + _PAGE]
+    start = 0
+    while start < len(ranking) and (len(hits) < plan.query.k or tokens < _TO_SPARE * plan.query.budget):
+        missing = max(plan.query.k - len(hits), int(_TO_SPARE * plan.query.budget - tokens) // _SHORT_TEXT)
+        page = ranking[start : start + min(missing + 1, _PAGE)]
+        start += len(page)
         things = dict(found.things)
         unread = {(each.noun, each.id) for each in page} - things.keys()
         for thing in await read_things(storage, plan.scope.tenant, unread):
