@@ -21,6 +21,7 @@ _MONTHS = (
 
 #: One of these stands in every expression whose date is not told by its own words.
 _TELLING = ("yesterday", "tomorrow", " ago", "last ", "next ", "past ", "previous ")
+_LONGEST = 4000  # characters; longer texts are documents, whose times are not those of their writer
 
 
 def worded(text: str, name: str | None, at: datetime) -> str:
@@ -30,7 +31,7 @@ def worded(text: str, name: str | None, at: datetime) -> str:
     if has_han(text):
         return said
     folded = text.lower()
-    telling = any(word in folded for word in _TELLING)
+    telling = len(text) <= _LONGEST and any(word in folded for word in _TELLING)
     meant = "".join(_date_words(span) for span in resolve(text, at)) if telling else ""
     return f"{at.date()} {_day_words(at)} {said}{meant}"
 

@@ -48,9 +48,9 @@ class Calendar:
     moment: datetime
     zone: ZoneInfo
 
-    def utc(self, wall: datetime | None) -> datetime | None:
+    def moment_of(self, wall: datetime) -> datetime:
         """A wall time as a moment. Midnights that come twice when clocks go back are the first, so days meet."""
-        return None if wall is None else wall.replace(tzinfo=self.zone).astimezone(UTC)
+        return wall.replace(tzinfo=self.zone).astimezone(UTC)
 
     def wall(self, moment: datetime) -> datetime:
         """A moment as wall time, which knows whether it is the first or the second of its name."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from functools import lru_cache
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from rememberd.language.han import simplified
@@ -12,6 +13,9 @@ from rememberd.language.han import simplified
 from .calendar import Calendar
 from .chinese import chinese_times
 from .english import english_times
+
+if TYPE_CHECKING:
+    from .found import Found
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +63,12 @@ def resolve(text: str, moment: datetime, zone: str = "UTC") -> tuple[Span, ...]:
         for each in english_times(text, calendar)
         if all(each.end <= start or end <= each.start for start, end in taken)
     ]
-    return tuple(
-        Span(calendar.utc(each.range.since), calendar.utc(each.range.until), text[each.start : each.end], each.start)
-        for each in sorted(found, key=lambda each: each.start)
-    )
+    return tuple(_span(text, each, calendar) for each in sorted(found, key=lambda each: each.start))
+
+
+def _span(text: str, found: Found, calendar: Calendar) -> Span:
+    since, until = (None if end is None else calendar.moment_of(end) for end in (found.range.since, found.range.until))
+    return Span(since, until, text[found.start : found.end], found.start)
 
 
 @lru_cache(maxsize=64)

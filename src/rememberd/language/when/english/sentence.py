@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from itertools import zip_longest
 
-from rememberd.language.when.calendar import Range, clock_time, part_of_day
+from rememberd.language.when.calendar import DAY, Calendar, Range, clock_time, of_days, part_of_day
 from rememberd.language.when.found import Found, connected, longest
 
 from .dates import DATES
 from .relative import RELATIVE
-
-if TYPE_CHECKING:
-    from rememberd.language.when.calendar import Calendar
+from .words import NUMBER, WEEKDAY, number_of, weekday_of
 
 
 def _pattern(shape: str) -> re.Pattern[str]:
@@ -26,6 +24,10 @@ _PART_BEFORE = _pattern(r"\b(?P<part>morning|afternoon|evening|night)\s+of\s+(?:
 _CLOCK_BEFORE = _pattern(rf"\bat\s+{_CLOCK}\s+(?:on\s+)?$")
 _OPENING = _pattern(r"\b(?:from|between)\s+(?:the\s+)?$")
 _BOUND = _pattern(r"\b(?P<bound>since|after|before|until|till)\s+(?:(?:on|in|the)\s+)?$")
+_APART = _pattern(
+    rf"\b(?:(?P<number>the|{NUMBER})\s+(?P<unit>day|week|month|year)s?|the\s+(?P<weekday>{WEEKDAY}))"
+    r"\s+(?P<bound>before|after)\s+(?:the\s+)?$"
+)
 _LOOK_BACK = 40  # characters before an expression that may belong to it
 
 
@@ -33,7 +35,9 @@ def english_times(text: str, calendar: Calendar) -> list[Found]:
     """What a text says of time, in order."""
     dates = longest([*DATES.find(text, calendar), *RELATIVE.find(text, calendar)])
     narrowed = [_at_a_time(text, _in_a_part(text, found)) for found in dates]
-    return [_bounded(text, found) for found in connected(narrowed, calendar, lambda a, b: _are_linked(text, a, b))]
+    joined = connected(narrowed, calendar, lambda a, b: _are_linked(text, a, b))
+    apart = [_apart(text, found, calendar) or _bounded(text, found) for found in joined]
+    return [found for found, later in zip_longest(apart, apart[1:]) if later is None or found.end <= later.start]
 
 
 def _before(text: str, found: Found, pattern: re.Pattern[str]) -> re.Match[str] | None:
@@ -75,6 +79,26 @@ def _are_linked(text: str, before: Found, found: Found) -> bool:
     between = text[before.end : found.start].strip().lower().removesuffix(" the")
     opened = _before(text, before, _OPENING) is not None
     return between in ("-", "–", "—") or (opened and between in ("and", "to", "until", "till", "through"))
+
+
+def _apart(text: str, found: Found, calendar: Calendar) -> Found | None:
+    """two weeks before 11 August, the Friday after 3 May: as if said on that day; the week before it is seven days."""
+    apart, day = _before(text, found, _APART), found.range.since
+    if apart is None or day is None or not found.range.is_day:
+        return None
+    there, ahead = Calendar(calendar.moment_of(day), calendar.zone), apart["bound"].lower() == "after"
+    if apart["weekday"]:
+        number = weekday_of(apart["weekday"].lower())
+        means = there.coming_weekday(number) if ahead else there.latest_weekday(number, before_today=True)
+    elif apart["number"].lower() == "the" and apart["unit"].lower() == "week":
+        means = of_days(day.date() + (DAY if ahead else -7 * DAY), 7)
+    else:
+        number = 1 if apart["number"].lower() == "the" else number_of(apart["number"].lower())
+        back = there.ago(-number if ahead else number, apart["unit"].lower())
+        if back is None:
+            return None
+        means = back
+    return Found(apart.start(), found.end, means)
 
 
 def _bounded(text: str, found: Found) -> Found:
