@@ -83,18 +83,18 @@ async def _follow(storage: Storage, lanes: Lanes, embedders: Sequence[Embedder],
             continue
         texts = await _texts(storage, changes)
         upto = changes[-1].position
-        made: list[Vector] = []
-        advances: list[Advance] = []
+        made: dict[Embedder, list[Vector]] = {}
         for embedder in together:
             try:
-                made += await _vectors(embedder, texts)
+                made[embedder] = await _vectors(embedder, texts)
             except (ModelUnavailable, SettingsError) as failure:
                 lanes.failed(embedder, failure)
-            else:
-                advances.append(Advance(space_of(embedder).follower, upto))
+        if made:
+            vectors = tuple(vector for each in made.values() for vector in each)
+            advances = [Advance(space_of(embedder).follower, upto) for embedder in made]
+            await storage.write(PutVectors(vectors=vectors), *advances)
+            for embedder in made:
                 lanes.followed(embedder, upto)
-        if advances:
-            await storage.write(PutVectors(vectors=tuple(made)), *advances)
             most = max(most, len(changes))
     return most
 
