@@ -83,17 +83,20 @@ async def _follow(storage: Storage, lanes: Lanes, embedders: Sequence[Embedder],
             continue
         texts = await _texts(storage, changes)
         upto = changes[-1].position
-        made: dict[Embedder, list[Vector]] = {}
+        made: list[Vector] = []
+        advances: list[Advance] = []
+        working: list[Embedder] = []
         for embedder in together:
             try:
-                made[embedder] = await _vectors(embedder, texts)
+                made += await _vectors(embedder, texts)
             except (ModelUnavailable, SettingsError) as failure:
                 lanes.failed(embedder, failure)
-        if made:
-            vectors = tuple(vector for each in made.values() for vector in each)
-            advances = [Advance(space_of(embedder).follower, upto) for embedder in made]
-            await storage.write(PutVectors(vectors=vectors), *advances)
-            for embedder in made:
+            else:
+                advances.append(Advance(space_of(embedder).follower, upto))
+                working.append(embedder)
+        if advances:
+            await storage.write(PutVectors(vectors=tuple(made)), *advances)
+            for embedder in working:
                 lanes.followed(embedder, upto)
             most = max(most, len(changes))
     return most
