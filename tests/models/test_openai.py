@@ -15,9 +15,10 @@ import numpy as np
 import pytest
 
 from rememberd.errors import ModelUnavailable, RememberdError, SettingsError
+from rememberd.ports.models import space_of
 from rememberd.providers import openai
 from rememberd.providers.openai import OpenAIEmbedder
-from rememberd.wiring import open_reference
+from rememberd.wiring import _revive, open_reference
 from tests.conftest import Store, plain_settings
 
 if TYPE_CHECKING:
@@ -244,6 +245,28 @@ def test_a_wrong_dimension_writes_nothing_and_words_still_find(store_of: Callabl
     assert "models.dimension is 4" in degraded
     findings = store.run(store.memory.operate.doctor()).findings
     assert any("models.dimension is 4" in finding.detail for finding in findings if finding.state == "warning")
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_an_endpoint_of_earlier_settings_is_asked_again_but_gets_the_api_key_only_if_it_was_set_for_it(
+    endpoint: Endpoint, elsewhere: bool
+) -> None:
+    before = OpenAIEmbedder(endpoint.url, "m", 3, "secret")
+    url = "http://127.0.0.1:9" if elsewhere else endpoint.url
+    now = plain_settings(models__embedder="openai", models__url=url, models__name="new", models__api_key="secret")
+
+    async def ask() -> list[bytes]:
+        revived = _revive(now, space_of(before))
+        assert revived is not None
+        try:
+            return await revived.embed(["four"])
+        finally:
+            await revived.close()
+            await before.close()
+
+    assert len(asyncio.run(ask())) == 1
+    assert endpoint.asked[0]["model"] == "m"
+    assert ("Authorization" in endpoint.headers[0]) is not elsewhere
 
 
 def test_the_faults_are_errors_of_ours() -> None:

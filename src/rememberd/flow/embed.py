@@ -86,6 +86,7 @@ async def _follow(storage: Storage, lanes: Lanes, embedders: Sequence[Embedder],
         upto = changes[-1].position
         made: list[Vector] = []
         advances: list[Advance] = []
+        working: list[Embedder] = []
         for embedder in together:
             try:
                 made += await _vectors(embedder, texts)
@@ -93,10 +94,12 @@ async def _follow(storage: Storage, lanes: Lanes, embedders: Sequence[Embedder],
                 lanes.failed(embedder, failure)
             else:
                 advances.append(Advance(space_of(embedder).follower, upto))
-                lanes.followed(embedder, upto)
+                working.append(embedder)
         if advances:
             crash.point("embed.middle")
             await storage.write(PutVectors(vectors=tuple(made)), *advances)
+            for embedder in working:
+                lanes.followed(embedder, upto)
             most = max(most, len(changes))
     return most
 

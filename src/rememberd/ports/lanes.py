@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from typing import TYPE_CHECKING
 
@@ -43,6 +44,7 @@ class Lanes:
         self._states: dict[Space, SpaceState] = {}
         self._failures: dict[Space, str] = {}
         self._reached: dict[Space, int] = {}
+        self._looking = asyncio.Lock()
 
     async def open(self) -> None:
         """Say what is wanted, and see what there is."""
@@ -52,12 +54,13 @@ class Lanes:
 
     async def look(self) -> None:
         """See what there is: other processes may have changed it."""
-        states = await self._storage.vectors.spaces()
-        for space, state in states.items():
-            if space not in self._embedders and state in ("serving", "going") and self._revive is not None:
-                self._embedders[space] = self._revive(space)
-            self._reached[space] = await self._storage.feed.reached(space.follower)
-        self._states = states
+        async with self._looking:  # or a look that began earlier would end later, with what is no longer so
+            states = await self._storage.vectors.spaces()
+            for space, state in states.items():
+                if space not in self._embedders and state in ("serving", "going") and self._revive is not None:
+                    self._embedders[space] = self._revive(space)
+                self._reached[space] = await self._storage.feed.reached(space.follower)
+            self._states = states
 
     async def close(self) -> None:
         for embedder in self._embedders.values():
