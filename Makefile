@@ -9,7 +9,7 @@ export PYTHONDONTWRITEBYTECODE :=
 export UV_PROJECT_ENVIRONMENT := $(VENV)
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test check lint types imports format reference bench requirements wheel clean
+.PHONY: help serve test check lint types imports format reference bench outages requirements wheel clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -45,6 +45,9 @@ reference: $(VENV)/.dev ## write the generated pages of docs/reference anew
 bench: $(VENV)/.dev ## measure writes and HTTP against the raw engine underneath
 	$(BIN)/python -m bench.writes
 	$(BIN)/python -m bench.over_http
+
+outages: $(VENV)/.dev ## the long outages: 10,000 messages spooled through restarts, PostgreSQL killed 20 times
+	$(BIN)/pytest -q tests/spool/long_runs.py $(ARGS)
 
 wheel: $(VENV)/.dev ## build the wheel into dist/
 	$(UV) build --wheel --out-dir dist
