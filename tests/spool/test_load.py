@@ -179,6 +179,7 @@ def spool_through_restarts(tmp_path: Path, messages: int) -> float:
         "REMEMBERD_FAILURE_QUEUE_FILE_BYTES": str(messages * 200 // 5),
         "REMEMBERD_FAILURE_QUEUE_MEMORY_LIMIT": "100",
         "REMEMBERD_DATABASE_LOCK_TIMEOUT": "0.5",
+        "REMEMBERD_LOG_LEVEL": "error",  # nobody reads the log while the server runs, and its pipe is small
     }
     data = tmp_path / "memory"
     server = Server(tmp_path, "--data", str(data), **variables)
