@@ -10,7 +10,7 @@ export UV_PROJECT_ENVIRONMENT := $(VENV)
 
 .DEFAULT_GOAL := help
 .PHONY: help serve test check lint types imports format reference bench bench-recall bench-rebuild reembed faults \
-	mutants requirements wheel clean
+	outages mutants requirements wheel clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -64,6 +64,9 @@ bench-rebuild: $(VENV)/.dev ## delete the index of 100,000 messages, rebuild it,
 
 reembed: $(VENV)/.dev ## change the model of 20,000 messages under load, killed 20 times
 	$(BIN)/python -m bench.reembed
+
+outages: $(VENV)/.dev ## the long outages: 10,000 messages spooled through restarts, PostgreSQL killed 20 times
+	$(BIN)/pytest -q tests/spool/long_runs.py $(ARGS)
 
 wheel: $(VENV)/.dev ## build the wheel into dist/
 	$(UV) build --wheel --out-dir dist

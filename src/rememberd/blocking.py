@@ -199,13 +199,17 @@ async def _next(steps: Any) -> Progress | None:
 
 
 def connect(
-    url: str | Path | None = None, *, api_key: str | None = None, settings: Settings | None = None
+    url: str | Path | None = None,
+    *,
+    api_key: str | None = None,
+    settings: Settings | None = None,
+    enable_memory: bool | None = None,
 ) -> BlockingMemory:
     """Open memory, as ``rememberd.connect`` does."""
     portal = Portal()
 
     async def opened() -> Memory:
-        return await connect_async(url, api_key=api_key, settings=settings)
+        return await connect_async(url, api_key=api_key, settings=settings, enable_memory=enable_memory)
 
     try:
         return BlockingMemory(portal.wait(opened()), portal)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from . import wiring
+from . import telemetry, wiring
 from .engine import LocalEngine
 from .errors import FolderInUse, ServerUnreachable
 from .memory import Memory
+from .off import OffEngine
 from .settings import Settings, load_settings
 
 if TYPE_CHECKING:
@@ -26,12 +28,16 @@ _PAUSE = 0.05
 class Connecting:
     """``async with connect(…) as memory``, or ``memory = await connect(…)`` and ``await memory.close()`` later."""
 
-    def __init__(self, url: str | Path, api_key: str | None, settings: Settings | None) -> None:
+    def __init__(self, url: str | Path | None, api_key: str | None, settings: Settings | None) -> None:
         self._url, self._api_key, self._settings = url, api_key, settings
         self._memory: Memory | None = None
 
     async def _open(self) -> Memory:
-        self._memory = Memory(await open_engine(self._url, self._api_key, self._settings))
+        """Without a URL, memory is switched off."""
+        if self._url is None:
+            self._memory = Memory(OffEngine())
+        else:
+            self._memory = Memory(await open_engine(self._url, self._api_key, self._settings))
         return self._memory
 
     def __await__(self) -> Generator[object, None, Memory]:
@@ -48,12 +54,23 @@ class Connecting:
 
 
 def connect(
-    url: str | Path | None = None, *, api_key: str | None = None, settings: Settings | None = None
+    url: str | Path | None = None,
+    *,
+    api_key: str | None = None,
+    settings: Settings | None = None,
+    enable_memory: bool | None = None,
 ) -> Connecting:
     """Open memory: a folder, ``postgresql://…``, or ``http(s)://…`` of a running rememberd.
 
     Without a URL the settings decide. A folder that a running server owns is used through that server.
+    ``enable_memory=False`` (or ``memory.enabled`` in the settings) switches memory off: verbs answer, nothing is kept.
     """
+    if enable_memory is None:
+        settings = settings or load_settings()
+        enable_memory = settings.flag("memory.enabled")
+    if not enable_memory:
+        telemetry.log("memory_off", level=logging.WARNING)
+        return Connecting(None, None, None)
     if url is None:
         settings = settings or load_settings()
         url = settings.maybe("database.dsn") or settings.text("data.folder")

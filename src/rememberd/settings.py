@@ -26,7 +26,7 @@ class Setting:
     """``environment`` lists the variables that set it, besides the one made from its name."""
 
     name: str
-    default: str | int | float | None
+    default: str | int | float | bool | None
     about: str
     kind: type = str
     choices: tuple[str, ...] = ()
@@ -41,6 +41,7 @@ class Setting:
 TABLE: dict[str, Setting] = {
     setting.name: setting
     for setting in (
+        Setting("memory.enabled", True, "whether `connect` opens memory; if not, verbs answer empty", bool),
         Setting("data.folder", "./memory", "the folder of the embedded store", environment=("REMEMBERD_DATA",)),
         Setting(
             "database.dsn", None, "a database server instead of the folder",
@@ -121,6 +122,9 @@ class Settings:
     def integer(self, name: str) -> int:
         return int(self.values[name])
 
+    def flag(self, name: str) -> bool:
+        return bool(self.values[name])
+
     def number(self, name: str) -> float:
         return float(self.values[name])
 
@@ -181,6 +185,8 @@ def _known(name: str, origin: str) -> Setting:
 def _as_kind(setting: Setting, value: Any, origin: str) -> Any:
     if value is None:
         return setting.default
+    if setting.kind is bool:
+        return _as_flag(setting, value, origin)
     try:
         made = setting.kind(value)
     except (TypeError, ValueError) as error:
@@ -191,6 +197,13 @@ def _as_kind(setting: Setting, value: Any, origin: str) -> Any:
     if setting.kind is not str and made < 0:
         raise SettingsError(f"{origin}: {setting.name} must not be negative")
     return made
+
+
+def _as_flag(setting: Setting, value: Any, origin: str) -> bool:
+    said = str(value).lower()
+    if said not in ("true", "false", "1", "0"):
+        raise SettingsError(f"{origin}: {setting.name} must be true or false")
+    return said in ("true", "1")
 
 
 def _named(kind: type) -> str:

@@ -82,6 +82,11 @@ CALLS: dict[str, Call] = {
     "settle": lambda m, r: m.settle(10),
     "query over everyone": lambda m, r: m.operate.query("acme", Query(text="umbrella")),
     "jobs": lambda m, r: m.operate.jobs(),
+    "failures": lambda m, r: m.operate.failures("dead", limit=5),
+    "a failure that is not there": lambda m, r: m.operate.failure("f-1"),
+    "replay all failures": lambda m, r: m.operate.replay_failures(),
+    "replay a failure that is not there": lambda m, r: m.operate.replay_failures("f-1"),
+    "discard a failure that is not there": lambda m, r: m.operate.discard_failure("f-1"),
     "api keys": lambda m, r: m.operate.api_keys(),
 }  # fmt: skip
 

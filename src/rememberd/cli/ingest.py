@@ -52,7 +52,8 @@ async def ingest(
                     counts.update(receipt.status for receipt in receipts.receipts)
                 advance(batch.end, total)
     by_status = {status: counts[status] for status in ("recorded", "duplicate", "spooled")}
-    told = f"{counts['recorded']:,} recorded, {counts['duplicate']:,} known before; threads: {len(threads):,}"
+    waiting = f", {counts['spooled']:,} waiting for the storage" if counts["spooled"] else ""
+    told = f"{counts['recorded']:,} recorded, {counts['duplicate']:,} known before{waiting}; threads: {len(threads):,}"
     output.show({"messages": counts.total(), **by_status, "threads": len(threads)}, told)
 
 

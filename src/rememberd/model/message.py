@@ -23,7 +23,10 @@ class NewMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """A recorded message. ``seq`` counts 1, 2, 3 … within its thread; ``position`` is its place in the feed."""
+    """A recorded message. ``seq`` counts 1, 2, 3 … within its thread; ``position`` is its place in the feed.
+
+    Both are 0 while the message waits in the spool.
+    """
 
     id: str
     tenant: str

@@ -233,12 +233,13 @@ class SqliteExecutor:
             drive(commit_group(self._begin, group))
         except apsw.Error as error:
             failure = translate(error)
+            if isinstance(error, apsw.BusyError):
+                group = group + self._waiting()
             self._abandon()
         except BaseException as error:  # noqa: BLE001 - every caller is told; the writer itself must live on
             failure = error
             self._abandon()
         if failure is not None:
-            group = group + self._fail_together(failure)
             telemetry.count("storage_lost_soon", sum(work.future is None for work in group))
         by_loop: dict[asyncio.AbstractEventLoop, list[Work]] = {}
         for work in group:
@@ -248,10 +249,8 @@ class SqliteExecutor:
             if not loop.is_closed():
                 loop.call_soon_threadsafe(settle, works, failure)
 
-    def _fail_together(self, failure: BaseException) -> list[Work]:
-        """What came while the storage could not be used has waited long enough, and fails with the group."""
-        if not isinstance(failure, StorageUnavailable):
-            return []
+    def _waiting(self) -> list[Work]:
+        """What came while the storage was locked has waited long enough, and fails with the group."""
         waiting: list[Work] = []
         with suppress(queue.Empty):
             while (work := self._queue.get_nowait()) is not None:
