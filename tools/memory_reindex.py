@@ -1,4 +1,4 @@
-"""The index made again from storage: ``memory_reindex.py reindex --config FILE`` is ``rememberd rebuild --config FILE``."""
+"""The index made again from storage: ``reindex --config FILE`` is ``rememberd rebuild --config FILE``."""
 
 from __future__ import annotations
 

@@ -21,6 +21,7 @@ from .operate.backup import keep
 from .ports.parts import Parts
 from .settings import Settings, load_settings
 from .work.follow import Followers
+from .work.worker import Worker
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
 LOCAL = Actor("local", operator=True)
 
 _WINDOWS_HELD = 10_000
+_BACKUPS = "backups"
+_PG_DUMP = "a store on PostgreSQL is backed up with PostgreSQL's own tools: pg_dump, and psql to restore"
 _SO = "so recall goes by words alone"
 
 
@@ -101,12 +104,14 @@ async def open_folder(
     except BaseException:
         ownership.release()
         raise
-    return Opened(await _assemble(storage, index, backups, settings, clock, ids, ownership.release), ownership)
+    kept = Path(settings.maybe("backup.folder") or folder / _BACKUPS)
+    engine = await _assemble(storage, index, backups, settings, clock, ids, ownership.release, kept)
+    return Opened(engine, ownership)
 
 
 async def _back_up_before_migration(backups: Backups, folder: Path, old: int, clock: Clock) -> None:
     """One that is there already is whole: the migration after it was interrupted."""
-    kept = folder / "backups"
+    kept = folder / _BACKUPS
     try:
         kept.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
@@ -137,6 +142,8 @@ async def open_server(url: str, settings: Settings | None = None, *, clock: Cloc
     from .backends.sql.storage import SqlStorage
 
     settings = settings or load_settings()
+    if settings.policy.backup.every:
+        raise SettingsError(f"backup.every is for folders: {_PG_DUMP}")
     executor = ServerExecutor(
         server_url(url),
         pool_size=settings.integer("database.pool_size"),
@@ -144,8 +151,7 @@ async def open_server(url: str, settings: Settings | None = None, *, clock: Cloc
         timeout=settings.number("database.timeout"),
     )
     storage = await SqlStorage.open(executor)
-    backups = NoBackups("a store on PostgreSQL is backed up with PostgreSQL's own tools: pg_dump, and psql to restore")
-    return Opened(await _assemble(storage, FolderIndex(None), backups, settings, clock, ids))
+    return Opened(await _assemble(storage, FolderIndex(None), NoBackups(_PG_DUMP), settings, clock, ids))
 
 
 def open_remote(url: str, api_key: str | None = None) -> RemoteEngine:
@@ -193,12 +199,13 @@ async def _assemble(
     clock: Clock,
     ids: Ids,
     let_go: Callable[[], None] | None = None,
+    backup_folder: Path | None = None,
 ) -> LocalEngine:
     from .flow.recall import Recall
 
     embedders, missing = _embedders(settings)
     count_tokens = _counter(settings)
-    followers = Followers()
+    followers, worker = Followers(), Worker(settings.integer("jobs.at_once"))
     parts = Parts(
         storage=storage,
         windows=_windows(storage),
@@ -209,15 +216,18 @@ async def _assemble(
         ids=ids,
         embedders=embedders,
         policy=settings.policy,
+        backup_folder=backup_folder,
         nudge=followers.nudge,
         count_tokens=count_tokens,
         missing=missing,
         settings=settings.described(),
     )
     followers.start(parts)
+    worker.start(parts)
     telemetry.log("opened", storage=storage.description, missing=list(parts.missing))
 
     async def close() -> None:
+        await worker.stop()
         await followers.stop()
         for embedder in embedders:
             await embedder.close()

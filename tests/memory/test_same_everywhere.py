@@ -76,6 +76,9 @@ CALLS: dict[str, Call] = {
     "settle": lambda m, r: m.settle(10),
     "query over everyone": lambda m, r: m.operate.query("acme", Query(text="umbrella")),
     "jobs": lambda m, r: m.operate.jobs(),
+    "a job that is not there": lambda m, r: m.operate.job("none"),
+    "retry what is not there": lambda m, r: m.operate.retry_job("none at all"),
+    "cancel what is not there": lambda m, r: m.operate.cancel_job("none?"),
     "api keys": lambda m, r: m.operate.api_keys(),
 }  # fmt: skip
 

@@ -21,6 +21,7 @@ COMMANDS = {
     "memories": "List, add, get, revise and delete memory items.",
     "stats": "Count what is stored.",
     "rebuild": "Make a view again from storage.",
+    "jobs": "List, show, retry and cancel background work.",
     "backup": "Write everything to one archive.",
     "restore": "Make a folder again from an archive.",
     "doctor": "Check everything; each symptom has its cure.",

@@ -30,6 +30,7 @@ _stats = msgspec.json.Decoder(Stats).decode
 _settled = msgspec.json.Decoder(Settled).decode
 _audit = msgspec.json.Decoder(Page[AuditEntry]).decode
 _jobs = msgspec.json.Decoder(Page[Job]).decode
+_job = msgspec.json.Decoder(Job).decode
 _diagnosis = msgspec.json.Decoder(Diagnosis).decode
 _new_api_key = msgspec.json.Decoder(NewApiKey).decode
 _api_keys = msgspec.json.Decoder(Page[ShownApiKey]).decode
@@ -76,6 +77,15 @@ class RemoteOperations:
         asked = [*page_parameters(None, limit), *([] if state is None else [("state", state)])]
         return _jobs(await self._server.get("/v1/ops/jobs", asked)).items
 
+    async def job(self, job_id: str) -> Job:
+        return _job(await self._server.get(_path_of(job_id)))
+
+    async def retry_job(self, job_id: str) -> Job:
+        return _job(await self._server.post(f"{_path_of(job_id)}/retry", {}))
+
+    async def cancel_job(self, job_id: str) -> Job:
+        return _job(await self._server.post(f"{_path_of(job_id)}/cancel", {}))
+
     async def doctor(self) -> Diagnosis:
         return _diagnosis(await self._server.get("/v1/ops/doctor"))
 
@@ -108,6 +118,10 @@ class RemoteOperations:
 
 def _tenant(tenant: str | None) -> list[tuple[str, str]]:
     return [] if tenant is None else [("tenant", tenant)]
+
+
+def _path_of(job_id: str) -> str:
+    return f"/v1/ops/jobs/{quote(job_id, safe='')}"
 
 
 def _progress(line: str) -> Progress:

@@ -183,6 +183,15 @@ class SharedOperations:
     async def jobs(self, state: JobState | None = None, limit: int = 50) -> tuple[Job, ...]:
         return await self._owner.ask(lambda engine: engine.operate.jobs(state, limit))
 
+    async def job(self, job_id: str) -> Job:
+        return await self._owner.ask(lambda engine: engine.operate.job(job_id))
+
+    async def retry_job(self, job_id: str) -> Job:
+        return await self._owner.tell(lambda engine: engine.operate.retry_job(job_id))
+
+    async def cancel_job(self, job_id: str) -> Job:
+        return await self._owner.tell(lambda engine: engine.operate.cancel_job(job_id))
+
     async def doctor(self) -> Diagnosis:
         return await self._owner.ask(lambda engine: engine.operate.doctor())
 
