@@ -9,7 +9,7 @@ export PYTHONDONTWRITEBYTECODE :=
 export UV_PROJECT_ENVIRONMENT := $(VENV)
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test check lint types imports format reference bench bench-rebuild requirements wheel clean
+.PHONY: help serve test check lint types imports format reference bench bench-rebuild load requirements wheel clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -48,6 +48,9 @@ bench: $(VENV)/.dev ## measure writes and HTTP against the raw engine underneath
 
 bench-rebuild: $(VENV)/.dev ## delete the index of 100,000 messages, rebuild it, compare it
 	$(BIN)/python -m bench.rebuild
+
+load: $(VENV)/.dev ## 16 writers, 500 messages each, on one thread; a server told to end under load
+	APPENDS=500 $(BIN)/pytest -q tests/load
 
 wheel: $(VENV)/.dev ## build the wheel into dist/
 	$(UV) build --wheel --out-dir dist
