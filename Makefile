@@ -10,7 +10,7 @@ export UV_PROJECT_ENVIRONMENT := $(VENV)
 
 .DEFAULT_GOAL := help
 .PHONY: help serve test check lint types imports format reference bench bench-recall bench-rebuild reembed faults \
-	outages mutants requirements wheel clean
+	outages load mutants requirements wheel clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -67,6 +67,9 @@ reembed: $(VENV)/.dev ## change the model of 20,000 messages under load, killed 
 
 outages: $(VENV)/.dev ## the long outages: 10,000 messages spooled through restarts, PostgreSQL killed 20 times
 	$(BIN)/pytest -q tests/spool/long_runs.py $(ARGS)
+
+load: $(VENV)/.dev ## 16 writers, 500 messages each, on one thread; a server told to end under load
+	APPENDS=500 $(BIN)/pytest -q tests/load
 
 wheel: $(VENV)/.dev ## build the wheel into dist/
 	$(UV) build --wheel --out-dir dist

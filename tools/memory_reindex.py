@@ -1,4 +1,4 @@
-"""``memory_reindex.py reindex --config FILE`` makes the index again: it is ``rememberd rebuild --config FILE``."""
+"""The index made again from storage: ``reindex --config FILE`` is ``rememberd rebuild --config FILE``."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ import msgspec
 
 from . import crash
 from .errors import SettingsError
-from .model import Policy, SettingValue, WindowRule
+from .model import BackupRule, Policy, SettingValue, WindowRule
 
 _PREFIX = "REMEMBERD_"
 _CONFIG = "REMEMBERD_CONFIG"
@@ -91,9 +91,13 @@ TABLE: dict[str, Setting] = {
             choices=("auto", "o200k_base", "cl100k_base", "estimate"),
         ),
         Setting(
-            "recall.stages", "lexical,vector,neighbour,speaker,recency,floor",
+            "recall.stages", "lexical,vector,neighbour,speaker,time,recency,fold,floor",
             "what takes part in recall; leave a stage out, or put in `module:function` of your own",
         ),
+        Setting("jobs.at_once", 2, "jobs that a process carries out at the same time; 0: none", int),
+        Setting("backup.every", 0.0, "hours from one backup of the folder to the next; 0: only when asked", float),
+        Setting("backup.keep", 7, "how many of these backups are kept", int),
+        Setting("backup.folder", None, "where they are kept; by default `backups` in the folder"),
         Setting("server.host", "127.0.0.1", "the address that `serve` listens on"),
         Setting("server.port", 7077, "the port that `serve` listens on", int),
         Setting("server.api_key", None, "the operator's API key", environment=("REMEMBERD_API_KEY",), secret=True),
@@ -223,7 +227,7 @@ def _policy(values: Mapping[str, Any], tenants: Any, origin: str) -> Policy:
         own = {name: _as_kind(TABLE[name], value, origin) for name, value in flat.items()}
         ttl = timedelta(seconds=own["window.ttl"]) if "window.ttl" in own else rule.ttl
         windows[str(tenant)] = WindowRule(own.get("window.size", rule.size), ttl)
-    return Policy(rule, windows)
+    return Policy(rule, windows, BackupRule(timedelta(hours=values["backup.every"]), values["backup.keep"]))
 
 
 def _flat(tree: Mapping[str, Any], origin: str, prefix: str = "") -> dict[str, Any]:

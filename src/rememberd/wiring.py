@@ -26,6 +26,7 @@ from .ports.parts import Parts
 from .settings import Settings, load_settings
 from .work.drain import Drain
 from .work.follow import Followers
+from .work.worker import Worker
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -53,6 +54,8 @@ if TYPE_CHECKING:
 LOCAL = Actor("local", operator=True)
 
 _WINDOWS_HELD = 10_000
+_BACKUPS = "backups"
+_PG_DUMP = "a store on PostgreSQL is backed up with PostgreSQL's own tools: pg_dump, and psql to restore"
 
 
 def now() -> datetime:
@@ -125,12 +128,14 @@ async def open_folder(
     except BaseException:
         ownership.release()
         raise
-    return Opened(await _assemble(storage, spool, index, backups, settings, clock, ids, ownership.release), ownership)
+    kept = Path(settings.maybe("backup.folder") or folder / _BACKUPS)
+    engine = await _assemble(storage, spool, index, backups, settings, clock, ids, ownership.release, kept)
+    return Opened(engine, ownership)
 
 
 async def _back_up_before_migration(backups: Backups, folder: Path, old: int, clock: Clock) -> None:
     """One that is there already is whole: the migration after it was interrupted."""
-    kept = folder / "backups"
+    kept = folder / _BACKUPS
     try:
         kept.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
@@ -162,6 +167,8 @@ async def open_server(url: str, settings: Settings | None = None, *, clock: Cloc
     from .backends.sql.storage import SqlStorage
 
     settings = settings or load_settings()
+    if settings.policy.backup.every:
+        raise SettingsError(f"backup.every is for folders: {_PG_DUMP}")
     executor = ServerExecutor(
         server_url(url),
         pool_size=settings.integer("database.pool_size"),
@@ -169,7 +176,7 @@ async def open_server(url: str, settings: Settings | None = None, *, clock: Cloc
         timeout=settings.number("database.timeout"),
     )
     storage = await SqlStorage.open(executor)
-    backups = NoBackups("a store on PostgreSQL is backed up with PostgreSQL's own tools: pg_dump, and psql to restore")
+    backups = NoBackups(_PG_DUMP)
     try:
         berth = Berth(_spool_beside(url, settings))
         spool = await _spool(settings, berth.folder, berth)
@@ -233,6 +240,7 @@ async def _assemble(
     clock: Clock,
     ids: Ids,
     let_go: Callable[[], None] | None = None,
+    backup_folder: Path | None = None,
 ) -> LocalEngine:
     from .flow.recall import Recall
     from .flow.spool import Spooler
@@ -242,7 +250,7 @@ async def _assemble(
     lanes = Lanes(storage, [Repeated(embedder) for embedder in embedders], partial(_revive, settings))
     await lanes.open()
     count_tokens, prepare = _counter(settings)
-    followers = Followers()
+    followers, worker = Followers(), Worker(settings.integer("jobs.at_once"))
     spooler = Spooler(spool)
     await spooler.load()
     recall = Recall(
@@ -264,6 +272,7 @@ async def _assemble(
         clock=clock,
         ids=ids,
         policy=settings.policy,
+        backup_folder=backup_folder,
         nudge=followers.nudge,
         count_tokens=count_tokens,
         missing=missing,
@@ -272,10 +281,12 @@ async def _assemble(
     followers.start(parts)
     drain = Drain(parts, spooler, _drain_rule(settings))
     drain.start()
+    worker.start(parts)
     telemetry.log("opened", storage=storage.description, missing=[*parts.degraded, *lanes.missing()])
 
     async def close() -> None:
         try:
+            await worker.stop()
             await drain.stop()
             await followers.stop()
             crash.point("close.middle")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import invariant, precondition, rule
 
 from rememberd.model import Job, JobState
-from rememberd.ports.jobs import Cancel, Claim, Enqueue, Fail, Finish, Heartbeat, Retry
+from rememberd.ports.jobs import Cancel, Claim, Enqueue, Fail, Finish, Heartbeat, Release, Retry
 
 from .comparison import Comparison, Side, fresh_name
 
@@ -65,7 +65,7 @@ class JobsMachine(Comparison):
         self.both(claimed)
 
     @precondition(lambda self: self.jobs)
-    @rule(number=st.integers(0, 50), lease=st.sampled_from(LEASES), what=st.integers(0, 4))
+    @rule(number=st.integers(0, 50), lease=st.sampled_from(LEASES), what=st.integers(0, 5))
     def act(self, number: int, lease: str, what: int) -> None:
         name = self.jobs[number % len(self.jobs)]
         soon = self.now + timedelta(seconds=20)
@@ -75,6 +75,7 @@ class JobsMachine(Comparison):
             Fail(id=name, lease=lease, error=f"error {number}", retry_at=soon),
             Cancel(id=name),
             Retry(id=name, due_at=soon),
+            Release(id=name, lease=lease),
         )
         self.both(lambda side: side.storage.write(operations[what]))
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from starlette.routing import Route
+
+from rememberd.model import Job
+from rememberd.ports.jobs import Enqueue
 
 from .conftest import OWNER_TOKEN, House
 
@@ -29,6 +33,7 @@ class Things:
     memory: str
     turn: str
     api_key: str
+    job: str
 
 
 def _body(**fields: Any) -> Callable[[Things], dict[str, Any]]:
@@ -62,6 +67,9 @@ TABLE: dict[tuple[str, str], tuple[Callable[[Things], dict[str, Any]], tuple[int
     ("POST", "/v1/ops/backup"): (_asked(), OF_OPERATOR),
     ("GET", "/v1/ops/audit"): (_asked(**HERE), OF_OPERATOR),
     ("GET", "/v1/ops/jobs"): (_asked(), OF_OPERATOR),
+    ("GET", "/v1/ops/jobs/{job_id}"): (_asked(), OF_OPERATOR),
+    ("POST", "/v1/ops/jobs/{job_id}/cancel"): (_asked(), OF_OPERATOR),
+    ("POST", "/v1/ops/jobs/{job_id}/retry"): (_asked(), (401, 401, 403, 403, 409)),
     ("GET", "/v1/ops/doctor"): (_asked(), OF_OPERATOR),
     ("POST", "/v1/ops/api-keys"): (_body(tenant="acme"), OF_OPERATOR),
     ("GET", "/v1/ops/api-keys"): (_asked(), OF_OPERATOR),
@@ -90,7 +98,10 @@ def tokens(locked: House) -> dict[str, str | None]:
 def _fresh(house: House, operator: str | None) -> Things:
     memory = house.post("/v1/memories", {**HERE, "text": "Lin likes tea."}, token=operator).json()["id"]
     turn = house.post("/v1/turns", {**HERE, "message": MESSAGE}, token=operator).json()["id"]
-    return Things(memory, turn, house.run(house.engine.operate.add_api_key("initech")).id)
+    now = datetime.now(UTC)
+    job = Job(id=f"job-{turn}", tenant="acme", task="nobody's", due_at=now, created_at=now)
+    house.run(house.engine._parts.storage.write(Enqueue(job=job)))
+    return Things(memory, turn, house.run(house.engine.operate.add_api_key("initech")).id, job.id)
 
 
 def test_the_table_lists_every_route_of_the_app(locked: House) -> None:
@@ -111,8 +122,9 @@ def test_each_caller_is_answered_as_the_table_says(
     for caller, status in zip(CALLERS, expected, strict=True):
         things = _fresh(locked, tokens["operator"])
         where = path.format(
-            memory_id=things.memory, turn_id=things.turn, api_key_id=things.api_key, file="swagger-ui.css"
-        )
+            memory_id=things.memory, turn_id=things.turn, api_key_id=things.api_key, job_id=things.job,
+            file="swagger-ui.css",
+        )  # fmt: skip
         answer = locked.call(method, where, token=tokens[caller], **request(things))
         seen = "ok" if answer.is_success or answer.status_code == STORE_CANNOT else answer.status_code
         assert seen == status, f"{caller}: {answer.status_code} {answer.text}"

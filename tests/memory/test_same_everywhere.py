@@ -87,6 +87,9 @@ CALLS: dict[str, Call] = {
     "replay all failures": lambda m, r: m.operate.replay_failures(),
     "replay a failure that is not there": lambda m, r: m.operate.replay_failures("f-1"),
     "discard a failure that is not there": lambda m, r: m.operate.discard_failure("f-1"),
+    "a job that is not there": lambda m, r: m.operate.job("none"),
+    "retry what is not there": lambda m, r: m.operate.retry_job("none at all"),
+    "cancel what is not there": lambda m, r: m.operate.cancel_job("none?"),
     "api keys": lambda m, r: m.operate.api_keys(),
 }  # fmt: skip
 

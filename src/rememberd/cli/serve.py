@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from rememberd.engine import LocalEngine
 
-_DRAIN_SECONDS = 10
+_DRAIN_SECONDS = 6  # with what comes after, no more than ten
 
 
 @command

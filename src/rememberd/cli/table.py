@@ -22,6 +22,7 @@ COMMANDS = {
     "stats": "Count what is stored.",
     "failures": "List, show, replay and discard what could not be written.",
     "rebuild": "Make a view again from storage.",
+    "jobs": "List, show, retry and cancel background work.",
     "backup": "Write everything to one archive.",
     "restore": "Make a folder again from an archive.",
     "doctor": "Check everything; each symptom has its cure.",

@@ -47,6 +47,7 @@ _failure = msgspec.json.Decoder(Failure).decode
 _replayed = msgspec.json.Decoder(Replayed).decode
 _lanes = msgspec.json.Decoder(Page[LaneProgress]).decode
 _dropped = msgspec.json.Decoder(DroppedLane).decode
+_job = msgspec.json.Decoder(Job).decode
 _diagnosis = msgspec.json.Decoder(Diagnosis).decode
 _new_api_key = msgspec.json.Decoder(NewApiKey).decode
 _api_keys = msgspec.json.Decoder(Page[ShownApiKey]).decode
@@ -116,6 +117,15 @@ class RemoteOperations:
             return False
         return True
 
+    async def job(self, job_id: str) -> Job:
+        return _job(await self._server.get(_path_of(job_id)))
+
+    async def retry_job(self, job_id: str) -> Job:
+        return _job(await self._server.post(f"{_path_of(job_id)}/retry", {}))
+
+    async def cancel_job(self, job_id: str) -> Job:
+        return _job(await self._server.post(f"{_path_of(job_id)}/cancel", {}))
+
     async def doctor(self) -> Diagnosis:
         return _diagnosis(await self._server.get("/v1/ops/doctor"))
 
@@ -155,6 +165,10 @@ class RemoteOperations:
 
 def _tenant(tenant: str | None) -> list[tuple[str, str]]:
     return [] if tenant is None else [("tenant", tenant)]
+
+
+def _path_of(job_id: str) -> str:
+    return f"/v1/ops/jobs/{quote(job_id, safe='')}"
 
 
 def _progress(line: str) -> Progress:

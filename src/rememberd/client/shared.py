@@ -200,6 +200,15 @@ class SharedOperations:
     async def discard_failure(self, failure_id: str) -> bool:
         return await self._owner.tell(lambda engine: engine.operate.discard_failure(failure_id))
 
+    async def job(self, job_id: str) -> Job:
+        return await self._owner.ask(lambda engine: engine.operate.job(job_id))
+
+    async def retry_job(self, job_id: str) -> Job:
+        return await self._owner.tell(lambda engine: engine.operate.retry_job(job_id))
+
+    async def cancel_job(self, job_id: str) -> Job:
+        return await self._owner.tell(lambda engine: engine.operate.cancel_job(job_id))
+
     async def doctor(self) -> Diagnosis:
         return await self._owner.ask(lambda engine: engine.operate.doctor())
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from rememberd.ports.jobs import Cancel, Claim, Enqueue, Fail, Finish, Heartbeat, Retry
+from rememberd.ports.jobs import Cancel, Claim, Enqueue, Fail, Finish, ForgetJobs, Heartbeat, Release, Retry
 
 from . import expect
 from .check import storage_promise
@@ -189,6 +189,37 @@ async def a_job_that_fails_on_its_last_attempt_is_dead_with_its_reason(trial: St
     dead = expect.present(await trial.storage.jobs.get(owed.id))
     expect.equal((dead.state, dead.error), ("dead", "broken"))
     expect.equal(await _claim(trial, owed.task, now=1_000), None)
+
+
+@promise
+async def a_job_that_is_given_back_can_be_claimed_at_once_as_if_it_had_not_been(trial: StorageTrial) -> None:
+    owed = await _owe(trial)
+    await _claim(trial, owed.task, "mine")
+    expect.equal(await trial.storage.write(Release(id=owed.id, lease="other")), False)
+    expect.equal(await trial.storage.write(Release(id=owed.id, lease="mine")), True)
+    expect.equal(await trial.storage.jobs.get(owed.id), owed)
+    expect.equal(await trial.storage.write(Release(id=owed.id, lease="mine")), False)
+    expect.equal(expect.present(await _claim(trial, owed.task, "other")).attempts, 1)
+
+
+@promise
+async def jobs_that_ended_long_ago_are_forgotten_and_dead_ones_stay(trial: StorageTrial) -> None:
+    task, long_ago = new_id(), moment(-1_000_000_000)
+    ended = [await _owe(trial, task=task, created_at=long_ago, max_attempts=1) for _ in range(4)]
+    recent = await _owe(trial, task=task, created_at=moment(0))
+    for lease in ("done", "dead"):
+        await _claim(trial, task, lease)
+    jobs = {each.id: each for each in await trial.storage.jobs.list(None, 100_000) if each.task == task}
+    done, dead = (next(each.id for each in jobs.values() if each.lease == lease) for lease in ("done", "dead"))
+    await trial.storage.write(Finish(id=done, lease="done"))
+    await trial.storage.write(Fail(id=dead, lease="dead", error="broken", retry_at=moment()))
+    cancelled, waiting = [each.id for each in ended if each.id not in (done, dead)]
+    await trial.storage.write(Cancel(id=cancelled))
+    await trial.storage.write(Cancel(id=recent.id))
+    expect.equal(await trial.storage.write(ForgetJobs(owed_before=long_ago)), 0)
+    expect.equal(await trial.storage.write(ForgetJobs(owed_before=long_ago + timedelta(seconds=1))), 2)
+    left = {each.id for each in await trial.storage.jobs.list(None, 100_000) if each.task == task}
+    expect.equal(left, {dead, waiting, recent.id})
 
 
 @promise

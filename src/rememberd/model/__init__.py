@@ -12,7 +12,7 @@ from .kinds import KINDS, MESSAGE, Kind
 from .memory import MemoryItem, MemoryPatch, NewMemory
 from .message import Message, NewMessage, Role
 from .page import Page
-from .policy import Policy
+from .policy import BackupRule, Policy
 from .query import Filters, Query
 from .receipt import Receipt, Receipts, Status
 from .scope import DEFAULT_TENANT, Scope
@@ -38,6 +38,7 @@ __all__ = [
     "Actor",
     "ApiKey",
     "AuditEntry",
+    "BackupRule",
     "Change",
     "Citation",
     "Context",

@@ -106,7 +106,7 @@ async def _jobs(parts: Parts) -> Finding:
             check="jobs",
             state="warning",
             detail=f"{dead:,} dead jobs",
-            cure="look at their errors: GET /v1/ops/jobs?state=dead",
+            cure="look at their errors: rememberd jobs list --state dead; then rememberd jobs retry ID",
         )
     return Finding(check="jobs", state="ok", detail="no dead jobs")
 

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from rememberd.errors import InvalidRequest
+from rememberd.errors import Conflict, InvalidRequest, NotFound
 from rememberd.flow.check import Faults, check_page, check_query
 from rememberd.flow.cursor import read_cursor, write_cursor
 from rememberd.guard.access import permit_operator
@@ -15,6 +15,7 @@ from rememberd.guard.api_keys import make_api_key
 from rememberd.guard.audit import note_of
 from rememberd.model import Page, Scope
 from rememberd.ports.api_keys import AddApiKey, RevokeApiKey
+from rememberd.ports.jobs import Cancel, Retry
 
 from .backup import keep
 from .doctor import examine
@@ -159,6 +160,29 @@ class LocalOperations:
         faults.raise_if_any()
         await self._parts.storage.write(self._note("failures.discard", failure=failure_id))
         return bool(await self._parts.spool.discard([failure_id]))
+
+    async def job(self, job_id: str) -> Job:
+        permit_operator(self._actor)
+        faults = Faults()
+        faults.id("/id", job_id, optional=False)
+        faults.raise_if_any()
+        job = await self._parts.storage.jobs.get(job_id)
+        if job is None:
+            raise NotFound(f"no job {job_id!r}")
+        return job
+
+    async def retry_job(self, job_id: str) -> Job:
+        job = await self.job(job_id)
+        retry = Retry(id=job_id, due_at=self._parts.clock())
+        if not await self._parts.storage.write(retry, self._note("job.retry", job=job_id)):
+            raise Conflict(f"job {job_id!r} is {job.state}; only a dead or cancelled one is tried anew")
+        return await self.job(job_id)
+
+    async def cancel_job(self, job_id: str) -> Job:
+        job = await self.job(job_id)
+        if not await self._parts.storage.write(Cancel(id=job_id), self._note("job.cancel", job=job_id)):
+            raise Conflict(f"job {job_id!r} is {job.state}; only one that waits or runs is cancelled")
+        return await self.job(job_id)
 
     async def doctor(self) -> Diagnosis:
         permit_operator(self._actor)

@@ -64,6 +64,17 @@ class Fail(Write[bool]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Release(Write[bool]):
+    """Give the job back, to be claimed at once by somebody else; the attempt does not count.
+
+    False, and nothing changed, if it is no longer held under this lease.
+    """
+
+    id: str
+    lease: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Cancel(Write[bool]):
     """Give a waiting or running job up. False if it had ended."""
 
@@ -76,6 +87,13 @@ class Retry(Write[bool]):
 
     id: str
     due_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForgetJobs(Write[int]):
+    """Forget the jobs that are done or cancelled and were owed before a moment; answers how many. Dead ones stay."""
+
+    owed_before: datetime
 
 
 class Jobs(Protocol):

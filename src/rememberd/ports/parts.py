@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from rememberd.language.tokens import Counter, estimate
@@ -76,6 +77,7 @@ class Parts:
     clock: Clock
     ids: Ids
     policy: Policy = field(default_factory=Policy)
+    backup_folder: Path | None = None
     nudge: Nudge = _nobody
     count_tokens: Counter = estimate
     missing: Mapping[str, str] = field(default_factory=dict)

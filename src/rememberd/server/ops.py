@@ -77,6 +77,24 @@ async def jobs(call: Call, asked: Annotated[JobsAsked, Query()]) -> Response:
     return whole_list(await call.engine.operate.jobs(asked.state, asked.limit))
 
 
+@router.get("/jobs/{job_id}", response_model=Job, responses=documented(404))
+async def job(call: Call, job_id: str) -> Response:
+    """One job, with its error if it failed."""
+    return answer(await call.engine.operate.job(job_id))
+
+
+@router.post("/jobs/{job_id}/retry", response_model=Job, responses=documented(404, 409))
+async def retry_job(call: Call, job_id: str) -> Response:
+    """Let a dead or cancelled job be tried anew."""
+    return answer(await call.engine.operate.retry_job(job_id))
+
+
+@router.post("/jobs/{job_id}/cancel", response_model=Job, responses=documented(404, 409))
+async def cancel_job(call: Call, job_id: str) -> Response:
+    """Give up a job that waits or runs."""
+    return answer(await call.engine.operate.cancel_job(job_id))
+
+
 @router.get("/doctor", response_model=Diagnosis)
 async def doctor(call: Call) -> Response:
     """Each check with its cure, each setting with its origin."""

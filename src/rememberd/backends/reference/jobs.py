@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from rememberd.model import Job, JobState
-    from rememberd.ports.jobs import Cancel, Claim, Enqueue, Fail, Finish, Heartbeat, Retry
+    from rememberd.ports.jobs import Cancel, Claim, Enqueue, Fail, Finish, ForgetJobs, Heartbeat, Release, Retry
 
 
 def enqueue(tables: Tables, operation: Enqueue) -> bool:
@@ -69,6 +69,25 @@ def fail(tables: Tables, operation: Fail) -> bool:
     return True
 
 
+def release(tables: Tables, operation: Release) -> bool:
+    job = _held(tables, operation)
+    if job is None:
+        return False
+    tables.jobs[job.id] = replace(_released(job, "waiting"), attempts=job.attempts - 1)
+    return True
+
+
+def forget(tables: Tables, operation: ForgetJobs) -> int:
+    ended = [
+        job.id
+        for job in tables.jobs.values()
+        if job.state in ("done", "cancelled") and job.created_at < operation.owed_before
+    ]
+    for job_id in ended:
+        del tables.jobs[job_id]
+    return len(ended)
+
+
 def cancel(tables: Tables, operation: Cancel) -> bool:
     job = tables.jobs.get(operation.id)
     if job is None or job.state not in ("waiting", "running"):
@@ -118,7 +137,7 @@ def _lease_ran_out(job: Job, now: datetime) -> bool:
     return job.state == "running" and job.leased_until is not None and job.leased_until <= now
 
 
-def _held(tables: Tables, operation: Heartbeat | Finish | Fail) -> Job | None:
+def _held(tables: Tables, operation: Heartbeat | Finish | Fail | Release) -> Job | None:
     """The job, if it runs under the operation's lease."""
     job = tables.jobs.get(operation.id)
     return job if job is not None and job.state == "running" and job.lease == operation.lease else None

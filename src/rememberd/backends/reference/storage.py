@@ -10,7 +10,7 @@ from rememberd.ports.api_keys import AddApiKey, RevokeApiKey
 from rememberd.ports.audit import Note
 from rememberd.ports.feed import Advance
 from rememberd.ports.holdings import Put
-from rememberd.ports.jobs import Cancel, Claim, Enqueue, Fail, Finish, Heartbeat, Retry
+from rememberd.ports.jobs import Cancel, Claim, Enqueue, Fail, Finish, ForgetJobs, Heartbeat, Release, Retry
 from rememberd.ports.records import Append, BeginTurn, EndTurn, Touch
 from rememberd.ports.spool import Replay
 from rememberd.ports.vectors import DropVectors, PutVectors, Serve, Want
@@ -43,8 +43,10 @@ OPERATIONS: dict[type[Write[Any]], Callable[[Tables, Any], Any]] = {
     Heartbeat: jobs.heartbeat,
     Finish: jobs.finish,
     Fail: jobs.fail,
+    Release: jobs.release,
     Cancel: jobs.cancel,
     Retry: jobs.retry,
+    ForgetJobs: jobs.forget,
     Note: audit.note,
     AddApiKey: api_keys.add,
     RevokeApiKey: api_keys.revoke,

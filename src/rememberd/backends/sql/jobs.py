@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any, cast
 
-from sqlalchemy import and_, bindparam, func, insert, or_, select, update
+from sqlalchemy import and_, bindparam, delete, func, insert, or_, select, update
 
 from rememberd.model import Job, JobState
 
@@ -14,7 +14,7 @@ from .schema import jobs
 from .values import json_text, json_value, maybe_moment, micros, moment, string_list
 
 if TYPE_CHECKING:
-    from rememberd.ports.jobs import Cancel, Claim, Enqueue, Fail, Finish, Heartbeat, Retry
+    from rememberd.ports.jobs import Cancel, Claim, Enqueue, Fail, Finish, ForgetJobs, Heartbeat, Release, Retry
 
     from .storage import Executor
     from .transaction import Reader, Row, Transaction
@@ -48,6 +48,11 @@ _CHANGE = Statement(
         lease=bindparam("held"),
         leased_until=integer("until"),
         error=bindparam("told"),
+    )
+)
+_FORGET = Statement(
+    delete(jobs).where(
+        or_(jobs.c.state == "done", jobs.c.state == "cancelled"), jobs.c.created_at < integer("owed_before")
     )
 )
 
@@ -163,6 +168,18 @@ async def fail(transaction: Transaction, op: Fail) -> bool:
     state: JobState = "dead" if job.attempts >= job.max_attempts else "waiting"
     await _change(transaction, job, state=state, due=micros(op.retry_at), error=op.error)
     return True
+
+
+async def release(transaction: Transaction, op: Release) -> bool:
+    job = await _held(transaction, op.id, op.lease)
+    if job is None:
+        return False
+    await _change(transaction, job, state="waiting", attempts=job.attempts - 1)
+    return True
+
+
+async def forget(transaction: Transaction, op: ForgetJobs) -> int:
+    return await transaction.run(_FORGET, owed_before=micros(op.owed_before))
 
 
 async def cancel(transaction: Transaction, op: Cancel) -> bool:
