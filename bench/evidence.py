@@ -1,7 +1,7 @@
 """Conversations with questions whose evidence is known: LoCoMo (English) and MemDaily (Chinese), as they are published.
 
-LoCoMo: every turn is a message, every question's evidence the turns that it names. MemDaily: the messages of every
-trajectory stand in the middle of everyday chat, that of MemoryBank.
+LoCoMo: every turn is a message, every question's evidence the turns that it names. MemDaily: every trajectory
+is a person, who also sees everyday chat, that of MemoryBank.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
 _FORMATS = ("%I:%M %p on %d %B, %Y", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d", "%Y年%m月%d日 %H:%M")
+_BESIDES = re.compile(r"周. |(?<=\d{4}-\d\d-\d\d) \D.*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,39 +86,41 @@ def _evidence(written: list[str]) -> frozenset[str]:
 
 
 def memdaily(data: Path, every: int) -> list[Case]:
-    """Every so-manieth trajectory of each file."""
-    chat = everyday_chat(data)
-    half = len(chat) // 2
+    """Every so-manieth trajectory of each file, without the everyday chat."""
     cases = []
     for file in sorted((data / "memdaily-zh").glob("0*.json")):
         category = file.stem.split("_", 1)[1].rsplit("_", 1)[0]
         for trajectory in _read(file)[::every]:
-            said = [Said(f"m{each['mid']}", each["message"], "", each["time"]) for each in trajectory["message_list"]]
+            said = tuple(
+                Said(f"m{each['mid']}", each["message"], "", each["time"]) for each in trajectory["message_list"]
+            )
             known = {each.id for each in said}
             questions = tuple(
                 Question(asked["question"], gold, category)
                 for asked in trajectory["question_list"]
                 if (gold := frozenset(f"m{step}" for step in asked["target_step_id"]) & known)
             )
-            name = f"{file.stem}-{trajectory['tid']}"
-            cases.append(Case(name, (*chat[:half], *said, *chat[half:]), questions))
+            cases.append(Case(f"{file.stem}-{trajectory['tid']}", said, questions))
     return cases
 
 
 def everyday_chat(data: Path) -> list[Said]:
+    """What people say to an assistant, a session per person and day."""
     chat = []
     for name, person in _read(data / "memorybank" / "memory_bank_cn.json").items():
         for day, turns in person["history"].items():
             for number, turn in enumerate(turns):
-                chat.append(Said(f"chat-{name}-{day}-{number}-asked", turn["query"], "", day))
-                chat.append(Said(f"chat-{name}-{day}-{number}-answered", turn["response"], "", day))
+                chat.append(Said(f"chat-{name}-{day}-{number}-asked", turn["query"], "", f"{day} {name}"))
+                chat.append(Said(f"chat-{name}-{day}-{number}-answered", turn["response"], "", f"{day} {name}"))
     return chat
 
 
 def moment(text: str) -> datetime:
+    """When something was said, as far as the time is understood; the day of the week and names are not needed."""
+    plain = _BESIDES.sub("", re.sub(r"\s+", " ", text.strip()))
     for form in _FORMATS:
         try:
-            return datetime.strptime(re.sub(r"\s+", " ", text.strip()), form).replace(tzinfo=UTC)
+            return datetime.strptime(plain, form).replace(tzinfo=UTC)
         except ValueError:
             continue
     return datetime(2024, 1, 1, tzinfo=UTC)

@@ -6,6 +6,7 @@ import asyncio
 import itertools
 import shutil
 import tempfile
+from collections import Counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import rememberd
@@ -52,10 +53,14 @@ class House:
     def run(self, call: Coroutine[Any, Any, T]) -> T:
         return self._runner.run(call)
 
-    def record(self, user: str, said: Sequence[Said]) -> None:
-        """What was said, a thread per session where the data has sessions."""
-        in_sessions = _has_sessions(said)
-        for time, together in itertools.groupby(said, key=lambda each: each.time if in_sessions else "all"):
+    def record(self, user: str | None, said: Sequence[Said]) -> None:
+        """What was said. A time that several share is that of a session, which is a thread; what has a time of its own
+        goes into one thread with the rest of its kind."""
+        shared = Counter(each.time for each in said)
+        for session, together in itertools.groupby(
+            said, key=lambda each: each.time if shared[each.time] > 1 else "chat"
+        ):
+            thread = Scope(user=user, thread=f"{user or 'everybody'}-{session}")
             messages = [
                 NewMessage(
                     role="user", content=each.text, name=each.speaker or None, at=moment(each.time),
@@ -64,7 +69,6 @@ class House:
                 for each in together
             ]  # fmt: skip
             for start in range(0, len(messages), _AT_ONCE):
-                thread = Scope(user=user, thread=f"{user}-{time}")
                 self.run(self.memory.ingest(thread, messages[start : start + _AT_ONCE]))
 
     def settle(self) -> None:
@@ -85,8 +89,3 @@ class House:
         self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
-
-
-def _has_sessions(said: Sequence[Said]) -> bool:
-    """Whether times are those of sessions, shared by what was said in them, or of single messages."""
-    return len({each.time for each in said}) * 3 < len(said)

@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING
 
 from . import ablation, budget, found, paraphrases, silence
 from .embeddings import kept_embeddings
-from .evidence import locomo, memdaily
+from .evidence import everyday_chat, locomo, memdaily
 from .house import House
 
 if TYPE_CHECKING:
-    from .evidence import Case
+    from collections.abc import Sequence
+
+    from .evidence import Case, Said
 
 
 def main() -> None:
@@ -36,7 +38,7 @@ def main() -> None:
         if "locomo" in wanted and _there(options.data / "locomo.json"):
             english(locomo(options.data))
         if "memdaily" in wanted and _there(options.data / "memdaily-zh"):
-            chinese(memdaily(options.data, options.every))
+            chinese(memdaily(options.data, options.every), everyday_chat(options.data))
 
 
 def _there(path: Path) -> bool:
@@ -54,17 +56,18 @@ def english(cases: list[Case]) -> None:
         ablation.report("LoCoMo", house, cases)
 
 
-def chinese(cases: list[Case]) -> None:
-    with _housing(cases) as house:
+def chinese(cases: list[Case], chat: list[Said]) -> None:
+    with _housing(cases, chat) as house:
         asked = found.ask_all(house, cases)
         found.report("MemDaily", asked)
         silence.report_chinese(house, cases, asked)
         ablation.report("MemDaily", house, cases)
 
 
-def _housing(cases: list[Case]) -> House:
-    """A store in which each case is a user."""
+def _housing(cases: list[Case], everybody: Sequence[Said] = ()) -> House:
+    """A store in which each case is a user, who also sees what is everybody's."""
     house = House()
+    house.record(None, everybody)
     for case in cases:
         house.record(case.name, case.said)
     house.settle()

@@ -9,9 +9,9 @@ import rememberd
 
 
 async def agent(messages: list[dict[str, str]]) -> str:
-    """Stands for a model: it repeats the first thing that memory told it."""
+    """Stands for a model: it repeats the first thing that memory told it, below the title and the date."""
     recalled = [message["content"] for message in messages if message["role"] == "system"]
-    return f"I remember: {recalled[0].splitlines()[1]}" if recalled else "Nice to meet you."
+    return f"I remember: {recalled[0].splitlines()[2]}" if recalled else "Nice to meet you."
 
 
 async def main(place: str) -> None:

@@ -113,9 +113,9 @@ class Question(Body):
     )
     as_of: Instant | None = Field(None, description="Answer as if it were asked at that time.")
     floor: Annotated[float, shown(minimum=0, maximum=1)] | None = Field(
-        None, description="The lowest score; null: the default, 0: off."
+        None, description="How much of the question the best hit must cover; null: the default, 0: off."
     )
-    explain: bool = False
+    explain: bool = Field(False, description="Tell what became of each hit, and why.")
 
     def about(self, text: str) -> Query:
         """The query for ``text``. Raises ``InvalidRequest`` for what is wrong with the filters."""
