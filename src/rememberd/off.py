@@ -11,7 +11,8 @@ from .flow.remember import first_revision
 from .model import Context, Diagnosis, Finding, NewMemory, Page, Receipts, Settled, Stats, Turn
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+    from pathlib import Path
 
     from .engine import Operations, Order, View
     from .model import (
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
         Filters,
         Job,
         JobState,
+        LaneProgress,
         MemoryItem,
         MemoryPatch,
         Message,
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
         Receipt,
         Scope,
     )
+    from .ports.backups import Piece
 
 OFF = "memory: it is switched off; nothing is kept and nothing is recalled"
 
@@ -99,16 +102,33 @@ class OffOperations:
     async def settle(self, timeout: float = 30.0) -> Settled:
         return Settled(True, (OFF,))
 
-    async def rebuild(self, view: View = "index") -> AsyncIterator[Progress]:
+    async def rebuild(self, view: View = "index", *, verify: bool = False) -> AsyncIterator[Progress]:
         progress: tuple[Progress, ...] = ()
         for step in progress:
             yield step
+
+    async def backup(self, file: Path | str) -> AsyncIterator[Progress]:
+        raise Unavailable(OFF)
+        yield  # a generator: the error comes with the first step
+
+    async def backup_pieces(self) -> AsyncGenerator[Piece, None]:
+        raise Unavailable(OFF)
+        yield
 
     async def audit(self, tenant: str | None = None, *, after: str | None = None, limit: int = 50) -> Page[AuditEntry]:
         return Page(())
 
     async def jobs(self, state: JobState | None = None, limit: int = 50) -> tuple[Job, ...]:
         return ()
+
+    async def job(self, job_id: str) -> Job:
+        raise NotFound(OFF)
+
+    async def retry_job(self, job_id: str) -> Job:
+        raise NotFound(OFF)
+
+    async def cancel_job(self, job_id: str) -> Job:
+        raise NotFound(OFF)
 
     async def failures(
         self, state: FailureState | None = None, *, after: str | None = None, limit: int = 50
@@ -128,6 +148,12 @@ class OffOperations:
         detail, _, _ = OFF.partition("; ")
         cure = "leave enable_memory=False out, and memory.enabled at its default"
         return Diagnosis(findings=(Finding(check="memory", state="warning", detail=detail, cure=cure),))
+
+    async def lanes(self) -> tuple[LaneProgress, ...]:
+        return ()
+
+    async def drop_lane(self, lane: str, model: str) -> int:
+        raise NotFound(OFF)
 
     async def add_api_key(self, tenant: str | None, *, operator: bool = False) -> NewApiKey:
         raise Unavailable(OFF)
