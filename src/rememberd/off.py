@@ -107,13 +107,11 @@ class OffOperations:
         for step in progress:
             yield step
 
-    async def backup(self, file: Path | str) -> AsyncIterator[Progress]:
-        raise Unavailable(OFF)
-        yield  # a generator: the error comes with the first step
+    def backup(self, file: Path | str) -> AsyncIterator[Progress]:
+        return _refuse()
 
-    async def backup_pieces(self) -> AsyncGenerator[Piece, None]:
-        raise Unavailable(OFF)
-        yield
+    def backup_pieces(self) -> AsyncGenerator[Piece, None]:
+        return _refuse()
 
     async def audit(self, tenant: str | None = None, *, after: str | None = None, limit: int = 50) -> Page[AuditEntry]:
         return Page(())
@@ -163,3 +161,11 @@ class OffOperations:
 
     async def revoke_api_key(self, api_key_id: str) -> bool:
         return False
+
+
+async def _refuse() -> AsyncGenerator[Any, None]:
+    """Says so when it is asked for its first step."""
+    steps: tuple[Any, ...] = ()
+    for step in steps:
+        yield step
+    raise Unavailable(OFF)
