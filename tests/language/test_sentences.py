@@ -13,6 +13,7 @@ SENTENCES = {
     "It rains. We stay in!": ["It rains.", "We stay in!"],
     "今天下雨。我们不出门！好吗？": ["今天下雨。", "我们不出门！", "好吗？"],
     "他说：“走吧。”我就走了。": ["他说：“走吧。”", "我就走了。"],
+    '那个写着"今天休息。"的牌子呢？我找不到。': ['那个写着"今天休息。"的牌子呢？', "我找不到。"],
     '"Really?" she said. "Yes."': ['"Really?" she said.', '"Yes."'],
     "Dr. Lin met Mr. J. Smith at 9 p.m. on Monday. They talked.": [
         "Dr. Lin met Mr. J. Smith at 9 p.m. on Monday.",

@@ -16,6 +16,7 @@ _CLOSING = "\"'”’」』）)\\]】》"
 _END = re.compile(rf"[。！？]+[{_CLOSING}]*\s*|(?:[.!?]+|…+)[{_CLOSING}]*(?:\s+|$|(?=[\u3400-\u9fff]))|\n\s*")
 _PAUSE = re.compile(r"[，、；：]\s*|[,;:]\s+|\s[-–—]\s")
 _SPACE = re.compile(r"\s+")
+_GOING_ON = "的之这那，、；"  # behind a quotation: “走吧。”的意思是……
 _LAST_WORD = re.compile(r"[A-Za-z.]*$")
 
 #: Words that end in a full stop without ending a sentence.
@@ -95,11 +96,16 @@ def _sentence_ends(text: str, start: int, end: int) -> Iterator[int]:
 
 
 def _goes_on(text: str, found: re.Match[str]) -> bool:
-    """Whether a sentence goes on behind its mark: behind an abbreviation, an initial, or before a small letter."""
-    mark = found[0]
-    if "\n" in mark or mark[0] in "。！？":
+    """Whether a sentence goes on behind its mark: behind an abbreviation, an initial, or a quotation that is a part
+    of it; before a small letter."""
+    mark, ahead = found[0], text[found.end() : found.end() + 1]
+    if "\n" in mark:
         return False
-    if text[found.end() : found.end() + 1].islower():
+    if ahead and ahead in _GOING_ON and mark[-1] in _CLOSING:
+        return True
+    if mark[0] in "。！？":
+        return False
+    if ahead.islower():
         return True
     word = _LAST_WORD.search(text, max(0, found.start() - 12), found.start())
     before = word[0] if word else ""
