@@ -1,4 +1,4 @@
-"""Servers for being killed: one that talks a lot is not held up, one that cannot start says why."""
+"""Servers for being killed: one that cannot start says why."""
 
 from __future__ import annotations
 
