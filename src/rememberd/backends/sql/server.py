@@ -164,6 +164,8 @@ class ServerExecutor:
             self._silent, self._ask_at = True, asyncio.get_running_loop().time() + _ASK_AGAIN
             raise TimeoutError
         self._silent = False
+        if task.cancelled():  # by the driver, as its connection broke; nobody asked us to stop
+            raise ConnectionResetError
         return task.result()
 
     def _ended(self, task: asyncio.Task[Any]) -> None:
