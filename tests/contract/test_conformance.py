@@ -9,14 +9,15 @@ import pytest
 
 from rememberd.conformance import AnyPlace, Check, checks, ports
 
-from .places import INDEX_PLACES
+from .places import BACKUPS_PLACES, INDEX_PLACES
 
 if TYPE_CHECKING:
     from .conftest import Drive
 
 
 INDEX_CHECKS = checks("index")
-OTHER_CHECKS = tuple(check for check in checks() if check.port != "index")
+BACKUPS_CHECKS = checks("backups")
+OTHER_CHECKS = tuple(check for check in checks() if check.port not in ("index", "backups"))
 
 
 def _named(check: Check) -> str:
@@ -34,6 +35,12 @@ def test_promise_of_the_index(check: Check, place: AnyPlace, drive: Drive) -> No
     drive(asyncio.wait_for(check.run(place), timeout=60))
 
 
+@pytest.mark.parametrize("place", BACKUPS_PLACES, indirect=True)
+@pytest.mark.parametrize("check", BACKUPS_CHECKS, ids=_named)
+def test_promise_of_backups(check: Check, place: AnyPlace, drive: Drive) -> None:
+    drive(asyncio.wait_for(check.run(place), timeout=60))
+
+
 def test_every_port_has_checks() -> None:
     assert set(ports()) == {
         "storage",
@@ -46,6 +53,7 @@ def test_every_port_has_checks() -> None:
         "api_keys",
         "windows",
         "index",
+        "backups",
     }
 
 

@@ -6,12 +6,13 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from .place import AnyPlace, IndexPlace, Place, WindowsPlace
-from .trial import IndexTrial, StorageTrial, WindowsTrial
+from .place import AnyPlace, BackupsPlace, IndexPlace, Place, WindowsPlace
+from .trial import BackupsTrial, IndexTrial, StorageTrial, WindowsTrial
 
 StorageCheck: TypeAlias = Callable[[StorageTrial], Awaitable[None]]
 IndexCheck: TypeAlias = Callable[[IndexTrial], Awaitable[None]]
 WindowsCheck: TypeAlias = Callable[[WindowsTrial], Awaitable[None]]
+BackupsCheck: TypeAlias = Callable[[BackupsTrial], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,15 @@ def windows_promise(check: WindowsCheck) -> WindowsCheck:
             await check(trial)
 
     CHECKS.append(Check("windows", _name(check), WindowsPlace, body))
+    return check
+
+
+def backups_promise(check: BackupsCheck) -> BackupsCheck:
+    async def body(place: BackupsPlace) -> None:
+        async with BackupsTrial.on(place) as trial:
+            await check(trial)
+
+    CHECKS.append(Check("backups", _name(check), BackupsPlace, body))
     return check
 
 

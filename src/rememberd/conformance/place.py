@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
 if TYPE_CHECKING:
+    from rememberd.ports.backups import Backups
     from rememberd.ports.index import Index
     from rememberd.ports.storage import Storage
     from rememberd.ports.windows import Windows
@@ -35,4 +36,19 @@ class WindowsPlace(Protocol):
     async def open_windows(self) -> Windows: ...
 
 
-AnyPlace: TypeAlias = Place | IndexPlace | WindowsPlace
+@runtime_checkable
+class BackupsPlace(Protocol):
+    """A place whose storage can be backed up."""
+
+    async def open_storage(self) -> Storage: ...
+
+    def backups(self) -> Backups:
+        """What makes backups of that storage."""
+        ...
+
+    async def open_restored(self, archive: bytes) -> Storage:
+        """Open a storage that is made of an archive, apart from the first one."""
+        ...
+
+
+AnyPlace: TypeAlias = Place | IndexPlace | WindowsPlace | BackupsPlace
