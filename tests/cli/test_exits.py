@@ -34,6 +34,7 @@ CODES = {
     "storage_full": 6,
     "server_unreachable": 6,
     "model_unavailable": 6,
+    "unsupported": 1,
     "folder_in_use": 6,
     "damaged_store": 1,
     "settings_error": 2,

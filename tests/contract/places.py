@@ -9,15 +9,18 @@ from typing import TypeAlias
 
 import pytest
 
+from rememberd.backends.folder.backup import FolderBackups
 from rememberd.backends.folder.index import FolderIndex
+from rememberd.backends.folder.restore import restore
 from rememberd.backends.folder.spool import FolderSpool
 from rememberd.backends.reference import ReferencePlace
 from rememberd.backends.reference.windows import ReferenceWindows
+from rememberd.backends.sql.copy import copy_database
 from rememberd.backends.sql.server import ServerExecutor
 from rememberd.backends.sql.sqlite import SqliteExecutor
 from rememberd.backends.sql.storage import SqlStorage
 from rememberd.conformance import AnyPlace
-from rememberd.wiring import server_url
+from rememberd.wiring import now, server_url
 from tests import postgres
 
 #: Makes a place in a folder of its own, and clears it away at the end; servers are started and stopped here.
@@ -47,6 +50,16 @@ class FolderPlace:
     async def open_spool(self) -> FolderSpool:
         """Small files and little memory, so that every check rotates and reads from disk."""
         return await FolderSpool.open(self._path / "spool", file_bytes=2000, max_bytes=2**24, memory_limit=2)
+
+    def backups(self) -> FolderBackups:
+        return FolderBackups(self._path, copy_database, now)
+
+    async def open_restored(self, archive: bytes) -> SqlStorage:
+        file, elsewhere = self._path / "archive.zip", self._path / "elsewhere"
+        file.write_bytes(archive)
+        async for _ in restore(file, elsewhere, now, replace=True):
+            pass
+        return await FolderPlace(elsewhere).open_storage()
 
 
 @contextmanager
@@ -82,3 +95,6 @@ PLACES = [
 
 #: The places that offer an index and a spool too. PostgreSQL's are kept beside it, and are the folder's.
 INDEX_PLACES = PLACES[:2]
+
+#: The places that are backed up by rememberd.
+BACKUPS_PLACES = PLACES[1:2]

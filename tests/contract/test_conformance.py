@@ -9,7 +9,7 @@ import pytest
 
 from rememberd.conformance import AnyPlace, Check, checks, ports
 
-from .places import INDEX_PLACES
+from .places import BACKUPS_PLACES, INDEX_PLACES
 
 if TYPE_CHECKING:
     from .conftest import Drive
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 _BESIDE = ("index", "spool")
 BESIDE_CHECKS = tuple(check for check in checks() if check.port in _BESIDE)
-OTHER_CHECKS = tuple(check for check in checks() if check.port not in _BESIDE)
+BACKUPS_CHECKS = checks("backups")
+OTHER_CHECKS = tuple(check for check in checks() if check.port not in (*_BESIDE, "backups"))
 
 
 def _named(check: Check) -> str:
@@ -35,6 +36,12 @@ def test_promise_beside_the_storage(check: Check, place: AnyPlace, drive: Drive)
     drive(asyncio.wait_for(check.run(place), timeout=60))
 
 
+@pytest.mark.parametrize("place", BACKUPS_PLACES, indirect=True)
+@pytest.mark.parametrize("check", BACKUPS_CHECKS, ids=_named)
+def test_promise_of_backups(check: Check, place: AnyPlace, drive: Drive) -> None:
+    drive(asyncio.wait_for(check.run(place), timeout=60))
+
+
 def test_every_port_has_checks() -> None:
     assert set(ports()) == {
         "storage",
@@ -49,6 +56,7 @@ def test_every_port_has_checks() -> None:
         "spool",
         "replay",
         "index",
+        "backups",
     }
 
 

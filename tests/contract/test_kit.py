@@ -155,7 +155,7 @@ def test_the_report_of_a_sound_place_says_so(drive: Drive) -> None:
 def test_the_report_names_the_ports_that_a_place_does_not_offer(drive: Drive) -> None:
     report = drive(run(StorageOnly()))
     assert report.passed
-    assert report.not_offered == ("index", "spool", "windows")
+    assert report.not_offered == ("backups", "index", "spool", "windows")
 
 
 def test_a_run_can_be_narrowed_to_a_port(drive: Drive) -> None:

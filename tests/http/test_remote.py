@@ -327,7 +327,7 @@ def test_a_server_that_is_something_else_is_told(house: House, status: int, kind
 def test_a_rebuild_that_breaks_on_the_way_is_told_from_afar(
     house: House, remote: RemoteEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def breaks(*_: object) -> AsyncIterator[Progress]:
+    async def breaks(*_: object, **__: object) -> AsyncIterator[Progress]:
         yield Progress(1, 2)
         raise StorageUnavailable("gone")
 

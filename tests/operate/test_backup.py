@@ -193,11 +193,11 @@ def test_the_spool_is_part_of_the_backup(folder_store: Store, tmp_path: Path) ->
 
 
 def test_nothing_is_left_in_the_folder_even_by_a_backup_that_was_killed(archive: Path, folder_store: Store) -> None:
-    assert list(folder_store.folder.glob("backup-*")) == []
-    (folder_store.folder / "backup-killed").mkdir()
-    (folder_store.folder / "backup-killed" / "memory.db").touch()
+    assert list(folder_store.folder.glob(".copy-for-backup-*")) == []
+    (folder_store.folder / ".copy-for-backup-killed").mkdir()
+    (folder_store.folder / ".copy-for-backup-killed" / "memory.db").touch()
     folder_store.reopen()
-    assert list(folder_store.folder.glob("backup-*")) == []
+    assert list(folder_store.folder.glob(".copy-for-backup-*")) == []
 
 
 def test_a_store_that_is_not_a_folder_names_what_to_use_instead(store: Store, tmp_path: Path) -> None:
@@ -283,7 +283,7 @@ def _back_up_without_room(folder: Path, limit: int) -> None:
     assert (ended.returncode, ended.stdout) == (6, b""), ended.stderr
     assert b'"storage_full"' in ended.stderr
     assert [path.name for path in folder.iterdir()] == ["memory"]
-    assert not list((folder / "memory").glob("backup-*"))
+    assert not list((folder / "memory").glob(".copy-for-backup-*"))
 
 
 @pytest.mark.parametrize("full", ["the folder's disk", "the archive's disk"])

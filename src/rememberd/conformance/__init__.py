@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from . import api_keys, audit, feed, holdings, index, jobs, records, spool, storage, vectors, windows
+from . import api_keys, audit, backups, feed, holdings, index, jobs, records, spool, storage, vectors, windows
 from .check import Check
 from .expect import BrokenPromiseError
-from .place import AnyPlace, IndexPlace, Place, SpoolPlace, WindowsPlace
+from .place import AnyPlace, BackupsPlace, IndexPlace, Place, SpoolPlace, WindowsPlace
 from .run import Report, Result, checks, ports, run
 
 #: The modules that hold the checks; importing them enters the checks into the list.
-SPECIFICATIONS = (storage, records, feed, holdings, vectors, jobs, audit, api_keys, windows, spool, index)
+SPECIFICATIONS = (storage, records, feed, holdings, vectors, jobs, audit, api_keys, windows, spool, index, backups)
 
 __all__ = [
     "SPECIFICATIONS",
     "AnyPlace",
+    "BackupsPlace",
     "BrokenPromiseError",
     "Check",
     "IndexPlace",

@@ -6,13 +6,14 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from .place import AnyPlace, IndexPlace, Place, SpoolPlace, WindowsPlace
-from .trial import IndexTrial, SpoolTrial, StorageTrial, WindowsTrial
+from .place import AnyPlace, BackupsPlace, IndexPlace, Place, SpoolPlace, WindowsPlace
+from .trial import BackupsTrial, IndexTrial, SpoolTrial, StorageTrial, WindowsTrial
 
 StorageCheck: TypeAlias = Callable[[StorageTrial], Awaitable[None]]
 IndexCheck: TypeAlias = Callable[[IndexTrial], Awaitable[None]]
 WindowsCheck: TypeAlias = Callable[[WindowsTrial], Awaitable[None]]
 SpoolCheck: TypeAlias = Callable[[SpoolTrial], Awaitable[None]]
+BackupsCheck: TypeAlias = Callable[[BackupsTrial], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,15 @@ def spool_promise(check: SpoolCheck) -> SpoolCheck:
             await check(trial)
 
     CHECKS.append(Check("spool", _name(check), SpoolPlace, body))
+    return check
+
+
+def backups_promise(check: BackupsCheck) -> BackupsCheck:
+    async def body(place: BackupsPlace) -> None:
+        async with BackupsTrial.on(place) as trial:
+            await check(trial)
+
+    CHECKS.append(Check("backups", _name(check), BackupsPlace, body))
     return check
 
 

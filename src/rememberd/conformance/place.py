@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
 if TYPE_CHECKING:
+    from rememberd.ports.backups import Backups
     from rememberd.ports.index import Index
     from rememberd.ports.spool import Spool
     from rememberd.ports.storage import Storage
@@ -45,4 +46,19 @@ class SpoolPlace(Protocol):
         ...
 
 
-AnyPlace: TypeAlias = Place | IndexPlace | WindowsPlace | SpoolPlace
+@runtime_checkable
+class BackupsPlace(Protocol):
+    """A place whose storage can be backed up."""
+
+    async def open_storage(self) -> Storage: ...
+
+    def backups(self) -> Backups:
+        """What makes backups of that storage."""
+        ...
+
+    async def open_restored(self, archive: bytes) -> Storage:
+        """Open a storage that is made of an archive, apart from the first one."""
+        ...
+
+
+AnyPlace: TypeAlias = Place | IndexPlace | WindowsPlace | SpoolPlace | BackupsPlace

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rememberd.ports.storage import Storage
     from rememberd.ports.windows import Windows
 
-    from .place import IndexPlace, Place, SpoolPlace, WindowsPlace
+    from .place import BackupsPlace, IndexPlace, Place, SpoolPlace, WindowsPlace
 
 _EPOCH = datetime(2026, 1, 1, 12, 0, 0, 123_457, tzinfo=UTC)
 _NUMBERS = itertools.count(time.time_ns())
@@ -100,6 +100,33 @@ class SpoolTrial:
     async def reopen(self) -> None:
         await self.spool.close()
         self.spool = await self._place.open_spool()
+
+
+class BackupsTrial:
+    """An opened storage with a tenant of the trial's own, and what backs it up."""
+
+    def __init__(self, place: BackupsPlace, storage: Storage) -> None:
+        self._place = place
+        self.storage = storage
+        self.backups = place.backups()
+        self.tenant = f"trial-{new_id()}"
+
+    @classmethod
+    @asynccontextmanager
+    async def on(cls, place: BackupsPlace) -> AsyncIterator[BackupsTrial]:
+        trial = cls(place, await place.open_storage())
+        try:
+            yield trial
+        finally:
+            await trial.storage.close()
+
+    @asynccontextmanager
+    async def restored(self, archive: bytes) -> AsyncIterator[Storage]:
+        storage = await self._place.open_restored(archive)
+        try:
+            yield storage
+        finally:
+            await storage.close()
 
 
 class WindowsTrial:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 DATABASE = "memory.db"
 SPOOL = "spool"
 
-_ROOM = "backup-"
+_ROOM = ".copy-for-backup-"
 
 
 class FolderBackups:

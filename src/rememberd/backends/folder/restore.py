@@ -83,7 +83,7 @@ def _beside(folder: Path) -> Path:
 
 
 def _put_aside(folder: Path, clock: Clock) -> Path:
-    aside = folder.with_name(f"{folder.name}.replaced-{clock():%Y%m%dT%H%M%S}")
+    aside = folder.with_name(f"{folder.name}.replaced-{clock():%Y%m%dT%H%M%S%f}")
     folder.rename(aside)
     return aside
 
