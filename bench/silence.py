@@ -14,7 +14,7 @@ from .never_said import NEVER_SAID
 from .tables import mean, table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from .evidence import Case
     from .found import Asked
@@ -29,8 +29,8 @@ def report_english(house: House, cases: Sequence[Case], asked: Sequence[Asked]) 
         for other in cases:
             if other is not asking:
                 texts = [question.text for question in asking.questions]
-                plain += _reached(house, other, texts)
-                renamed += _reached(house, other, [_renamed(text, asking, other) for text in texts])
+                plain += _reached(house, other.name, texts)
+                renamed += _reached(house, other.name, [_renamed(text, asking, other) for text in texts])
     _report(
         f"LoCoMo: silence, {len(plain):,} questions of other conversations",
         {"as they are": plain, "names replaced": renamed}, _answerable(house, asked),
@@ -39,12 +39,12 @@ def report_english(house: House, cases: Sequence[Case], asked: Sequence[Asked]) 
 
 def report_chinese(house: House, cases: Sequence[Case], asked: Sequence[Asked]) -> None:
     chosen = cases[:: max(1, len(cases) // 4)][:4]
-    never = [reached for case in chosen for reached in _reached(house, case, NEVER_SAID)]
+    never = [reached for case in chosen for reached in _reached(house, case.name, NEVER_SAID)]
     others = []
     for number, case in enumerate(cases):
         other = next(each for each in (*cases[number:], *cases) if _kind(each) not in (_kind(case), "hybrid"))
         if _kind(case) != "hybrid":
-            others += _reached(house, other, [question.text for question in case.questions])
+            others += _reached(house, other.name, [question.text for question in case.questions])
     _report(
         f"MemDaily: silence, {len(NEVER_SAID)} questions of our own, each put to {len(chosen)} people's memories; and "
         f"{len(others)} questions about another kind of things than the memory holds",
@@ -57,33 +57,21 @@ def _kind(case: Case) -> str:
     return case.name.rsplit("-", 1)[0].rsplit("_", 1)[1]
 
 
-def _reached(house: House, case: Case, texts: Sequence[str]) -> list[float]:
+def _reached(house: House, user: str, texts: Iterable[str]) -> list[float]:
     """How far each question reaches towards the default floor: below 1 there is silence, in hits and context alike."""
     reached = []
     for text in texts:
-        context = house.ask(case.name, text, explain=True)
+        context = house.ask(user, text, explain=True)
         told = context.explanation
         assert told is not None
-        silent = told.relevance < told.floor
-        assert silent == (not context.raw) == (not context.text), text
-        reached.append(told.relevance / told.floor)
+        reached.append(told.relevance / told.floor if told.ranked else 0.0)
+        assert (reached[-1] < 1) == (not context.raw) == (not context.text), text
     return reached
 
 
 def _answerable(house: House, asked: Sequence[Asked]) -> list[tuple[float, float]]:
     """How far each answerable question reaches, and what is found for it within ten hits."""
-    floors: dict[str, float] = {}
-    for each in asked:
-        if each.case not in floors:
-            told = house.ask(each.case, each.question.text, explain=True).explanation
-            assert told is not None
-            floors[each.case] = told.floor
-    reached = []
-    for each in asked:
-        told = each.answer.explanation
-        assert told is not None
-        reached.append((told.relevance / floors[each.case], each.share(10)))
-    return reached
+    return [(_reached(house, each.case, [each.question.text])[0], each.share(10)) for each in asked]
 
 
 def _report(title: str, never: dict[str, list[float]], answerable: list[tuple[float, float]]) -> None:
