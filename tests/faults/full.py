@@ -19,8 +19,9 @@ from rememberd.prove import Place, Row
 from rememberd.prove.cuts import power_cuts, row_of
 from rememberd.prove.drops import dropped_replies
 from rememberd.prove.isolation import isolation
-from rememberd.prove.kills import SCENARIOS, crashes, random_kills
+from rememberd.prove.kills import crashes, random_kills
 from rememberd.prove.refusals import refusals
+from rememberd.prove.scenarios import SCENARIOS
 from tests import postgres
 
 from .conftest import WITHOUT_MODELS

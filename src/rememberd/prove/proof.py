@@ -15,8 +15,9 @@ from rememberd.errors import StorageUnavailable
 from .cuts import power_cuts, row_of
 from .drops import dropped_replies
 from .isolation import isolation
-from .kills import SCENARIOS, crashes, random_kills
+from .kills import crashes, random_kills
 from .refusals import refusals
+from .scenarios import SCENARIOS
 from .served import Place
 from .verdict import Row
 
