@@ -99,17 +99,21 @@ async def crashes(
     random: Random,
     points: Sequence[str],
     *,
+    seconds: float | None = None,
     ready_within: float = PATIENCE,
     advance: Advance | None = None,
 ) -> Row:
-    """Have one server after another die at these crash points, while clients talk to them."""
-    tally, server = _Tally(ready_within), await _start(place)
+    """Have one server after another die at these crash points, or as many as fit into ``seconds``, under load."""
+    tally, deadline = _Tally(ready_within), time.monotonic() + (seconds or float("inf"))
+    server = await _start(place)
     load = Load(server.url, CLIENTS, "-".join(dict.fromkeys(points)))
     try:
         async with load.talking():
             await load.one_more()
             await server.end()
             for point in points:
+                if time.monotonic() > deadline:
+                    break
                 await _die_at(point, place, random, server.port, tally)
                 if advance:
                     advance(tally.tries, len(points))
@@ -118,7 +122,7 @@ async def crashes(
     finally:
         await server.end()
         await load.close()
-    fault = f"death at {points[0]}" if len(set(points)) == 1 else f"death at each of {len(set(points))} crash points"
+    fault = f"death at {points[0]}" if len(set(points)) == 1 else "death at a crash point"
     return tally.row(fault, len(load.acknowledged))
 
 
