@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
 import tempfile
 import time
@@ -56,7 +57,8 @@ class Result:
         row = self.row
         counts = {what: len(getattr(row, what)) for what in ("lost", "duplicated", "disordered", "leaked")}
         told = {"tries": row.tries, "acknowledged": row.acknowledged, **counts, "ready_again": row.ready_again}
-        return {**told, "lost_in": self.lost_in, "control": self.is_control, "seconds": round(seconds)}
+        busy = round(os.getloadavg()[0] / (os.cpu_count() or 1), 1)  # processes that wanted a core, for each core
+        return {**told, "lost_in": self.lost_in, "control": self.is_control, "seconds": round(seconds), "busy": busy}
 
 
 async def kills(place: Place, random: Random) -> Result:
