@@ -125,11 +125,16 @@ def main(chosen: list[str]) -> int:
         with tempfile.TemporaryDirectory(prefix="rememberd-faults-") as folder:
             result = asyncio.run(make(Place(Path(folder), WITHOUT_MODELS), Random(len(fault))))
         _keep(fault, result.written(time.monotonic() - began))
-        sys.stderr.write("ok\n" if result.is_as_it_should_be else f"NOT AS IT SHOULD BE: {result.row}\n")
+        sys.stderr.write("ok\n" if result.is_as_it_should_be else f"NOT AS IT SHOULD BE: {_short(result.row)}\n")
         failed += [] if result.is_as_it_should_be else [fault]
     if postgres.was_started():
         postgres.server().stop()
     return 1 if failed else 0
+
+
+def _short(row: Row) -> str:
+    found = {what: getattr(row, what) for what in ("lost", "duplicated", "disordered", "leaked", "failures")}
+    return "; ".join(f"{len(ids):,} {what}, such as {ids[0]}" for what, ids in found.items() if ids)
 
 
 def _keep(fault: str, written: dict[str, Any]) -> None:

@@ -39,6 +39,11 @@ class Place:
         """Whether the storage is in the folder."""
         return "database.dsn" not in self.settings
 
+    @property
+    def log(self) -> Path:
+        """What the server that was started last has said besides; a pipe that nobody reads would stop it in the end."""
+        return self.folder / "server.log"
+
 
 class Served:
     """A running server. ``took`` is the time from its start until it was ready, in seconds."""
@@ -55,11 +60,12 @@ class Served:
     ) -> Served | None:
         """Start, and wait until it is ready; None if it died of ``dies_at`` before that."""
         began = time.monotonic()
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "rememberd", "serve", "--json", "--port", str(port),
-            cwd=place.folder, env=_environment({**place.settings, **(settings or {})}, dies_at),
-            stdin=DEVNULL, stdout=PIPE, stderr=PIPE, start_new_session=True,
-        )  # fmt: skip
+        with place.log.open("wb") as log:
+            process = await asyncio.create_subprocess_exec(
+                sys.executable, "-m", "rememberd", "serve", "--json", "--port", str(port),
+                cwd=place.folder, env=_environment({**place.settings, **(settings or {})}, dies_at),
+                stdin=DEVNULL, stdout=PIPE, stderr=log, start_new_session=True,
+            )  # fmt: skip
         try:
             url = await asyncio.wait_for(_announced(process), _PATIENCE)
         except BaseException:
@@ -69,18 +75,14 @@ class Served:
             raise
         if url is not None:
             return cls(place, process, url, time.monotonic() - began)
-        _, told = await process.communicate()
-        if dies_at is None or process.returncode != -signal.SIGKILL:
-            raise StorageUnavailable(f"rememberd did not start: {told.decode(errors='replace').strip()}")
+        if await process.wait() != -signal.SIGKILL or dies_at is None:
+            told = place.log.read_text(encoding="utf-8", errors="replace").strip()
+            raise StorageUnavailable(f"rememberd did not start: {told}")
         return None
 
     @property
     def port(self) -> int:
         return int(self.url.rpartition(":")[2])
-
-    @property
-    def is_running(self) -> bool:
-        return self._process.returncode is None
 
     async def end(self, how: signal.Signals = signal.SIGKILL) -> None:
         """Send a signal, if it lives, and wait until it is gone."""

@@ -1,0 +1,21 @@
+"""Servers for being killed: one that talks a lot is not held up, one that cannot start says why."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rememberd.errors import StorageUnavailable
+from rememberd.prove.served import Served
+
+if TYPE_CHECKING:
+    from rememberd.prove import Place
+
+
+def test_a_server_that_cannot_start_says_why(place: Place) -> None:
+    broken = replace(place, settings={**place.settings, "window.size": "many"})
+    with pytest.raises(StorageUnavailable, match="window.size must be a whole number"):
+        asyncio.run(Served.start(broken))
