@@ -1,4 +1,4 @@
-"""Servers for being killed: one that talks a lot is not held up, one that cannot start says why."""
+"""Servers for being killed: one that cannot start says why."""
 
 from __future__ import annotations
 
@@ -17,5 +17,5 @@ if TYPE_CHECKING:
 
 def test_a_server_that_cannot_start_says_why(place: Place) -> None:
     broken = replace(place, settings={**place.settings, "window.size": "many"})
-    with pytest.raises(StorageUnavailable, match="window.size must be a whole number"):
+    with pytest.raises(StorageUnavailable, match="must be a whole number"):
         asyncio.run(Served.start(broken))
