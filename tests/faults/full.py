@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
 import tempfile
 import time
@@ -19,8 +20,9 @@ from rememberd.prove import Place, Row
 from rememberd.prove.cuts import power_cuts, row_of
 from rememberd.prove.drops import dropped_replies
 from rememberd.prove.isolation import isolation
-from rememberd.prove.kills import SCENARIOS, crashes, random_kills
+from rememberd.prove.kills import crashes, random_kills
 from rememberd.prove.refusals import refusals
+from rememberd.prove.scenarios import SCENARIOS
 from tests import postgres
 
 from .conftest import WITHOUT_MODELS
@@ -55,7 +57,8 @@ class Result:
         row = self.row
         counts = {what: len(getattr(row, what)) for what in ("lost", "duplicated", "disordered", "leaked")}
         told = {"tries": row.tries, "acknowledged": row.acknowledged, **counts, "ready_again": row.ready_again}
-        return {**told, "lost_in": self.lost_in, "control": self.is_control, "seconds": round(seconds)}
+        busy = round(os.getloadavg()[0] / (os.cpu_count() or 1), 1)  # processes that wanted a core, for each core
+        return {**told, "lost_in": self.lost_in, "control": self.is_control, "seconds": round(seconds), "busy": busy}
 
 
 async def kills(place: Place, random: Random) -> Result:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import rememberd
 from rememberd import crash
-from rememberd.prove.kills import SCENARIOS
+from rememberd.prove.scenarios import SCENARIOS
 from tests.cli.processes import environment
 
 SOURCE = Path(rememberd.__file__).parent

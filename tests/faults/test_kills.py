@@ -13,7 +13,8 @@ import pytest
 from rememberd.client import RemoteEngine
 from rememberd.errors import ServerUnreachable
 from rememberd.model import NewMessage, Scope
-from rememberd.prove.kills import SCENARIOS, crashes, random_kills
+from rememberd.prove.kills import crashes, random_kills
+from rememberd.prove.scenarios import SCENARIOS
 from rememberd.prove.served import Place, Served
 
 if TYPE_CHECKING:

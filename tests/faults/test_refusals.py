@@ -1,4 +1,4 @@
-"""A disk that refuses a write or a sync: the caller is told, nothing acknowledged is lost, the next call succeeds."""
+"""A disk that refuses a write or a sync: a message waits in the spool, other callers are told, nothing is lost."""
 
 from __future__ import annotations
 
@@ -29,21 +29,20 @@ def test_nothing_acknowledged_is_lost_when_the_disk_refuses(place: Place) -> Non
 
 
 @pytest.mark.parametrize(("refusal", "told"), [(apsw.FullError, StorageFull), (apsw.IOError, StorageUnavailable)])
-def test_the_caller_is_told_and_the_next_call_succeeds(
+def test_who_adds_a_memory_item_is_told_and_the_next_call_succeeds(
     tmp_path: Path, refusal: type[apsw.Error], told: type[Exception]
 ) -> None:
     async def refuse_one() -> None:
         disk = RefusingDisk(refusal)
         opened = await wiring.open_folder(tmp_path, plain_settings(), vfs=disk.name)
         async with Memory(opened.engine) as memory:
-            lin = memory.of(user="lin", thread="t")
-            await lin.ingest("before")
+            lin = memory.of(user="lin")
+            await lin.add("before")
             disk.refuse_next()
             with pytest.raises(told):
-                await lin.ingest("refused")
-            assert [message.content for message in (await lin.history()).items] == ["before"]
-            await lin.ingest("after")
-            assert [message.seq for message in (await lin.history()).items] == [2, 1]
+                await lin.add("refused")
+            await lin.add("after")
+            assert [item.text for item in (await lin.list()).items] == ["after", "before"]
         disk.unregister()
 
     asyncio.run(refuse_one())

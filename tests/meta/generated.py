@@ -101,8 +101,9 @@ def faults() -> str:
         if told["control"]:
             lost = f"in {told['lost_in']} of {told['tries']} tries, as it has to be"
         ready_again = "" if told["ready_again"] is None else f"≤ {max(told['ready_again'], 0.05):.1f} s"
-        rows.append((fault, f"{told['tries']:,}", lost, str(told["duplicated"]), ready_again))
-    return _table(("fault", "tries", "lost", "duplicated", "ready again"), rows)
+        busy = "not noted" if told["busy"] is None else f"{told['busy']:.0f}"
+        rows.append((fault, f"{told['tries']:,}", lost, str(told["duplicated"]), ready_again, busy))
+    return _table(("fault", "tries", "lost", "duplicated", "ready again", "busy"), rows)
 
 
 def crash_points() -> str:

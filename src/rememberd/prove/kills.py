@@ -5,18 +5,19 @@ from __future__ import annotations
 import asyncio
 import signal
 import time
-from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from .load import Load
-from .served import Place, Served
+from .scenarios import SCENARIOS
+from .served import Served
 from .verdict import Row
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from random import Random
 
+    from .served import Place
     from .verdict import Verdict
 
     Advance = Callable[[int, int | None], None]
@@ -81,9 +82,8 @@ async def random_kills(
                 await load.one_more()
                 await asyncio.sleep(random.uniform(0, _UNDER_LOAD))
                 await server.end()
-                server = await _start(place, server.port)
+                server = await _start(place, server.port, tally=tally)
                 tally.tries += 1
-                tally.recovered(server)
                 tally.add(await load.judge_newest())
                 if advance:
                     advance(tally.tries, times)
@@ -94,63 +94,35 @@ async def random_kills(
     return tally.row("kill -9 at a random moment", len(load.acknowledged))
 
 
-@dataclass(frozen=True, slots=True)
-class Scenario:
-    """What brings a server to a crash point, besides clients that talk.
-
-    ``prepare`` changes the place before the server starts, ``provoke`` is done to the running one. It dies at one of
-    the first ``passages``. ``folder_only``: no server passes the point that keeps its data elsewhere.
-    """
-
-    passages: int = 1
-    settings: Mapping[str, str] = field(default_factory=dict)
-    prepare: Callable[[Place], Awaitable[None]] | None = None
-    provoke: Callable[[Served], Awaitable[None]] | None = None
-    folder_only: bool = False
-
-
-async def _end_well(server: Served) -> None:
-    server.send(signal.SIGTERM)
-
-
-#: THE table of how each of ``crash.POINTS`` is reached.
-SCENARIOS: dict[str, Scenario] = {
-    "open.owned": Scenario(folder_only=True),
-    "ingest.accepted": Scenario(passages=100),
-    "commit.middle": Scenario(passages=50),
-    "commit.done": Scenario(passages=50),
-    "embed.middle": Scenario(passages=3, settings={"models.embedder": "test"}),
-    "index.middle": Scenario(passages=5),
-    "close.middle": Scenario(provoke=_end_well),
-}
-
-
 async def crashes(
     place: Place,
     random: Random,
     points: Sequence[str],
     *,
+    seconds: float | None = None,
     ready_within: float = PATIENCE,
     advance: Advance | None = None,
 ) -> Row:
-    """Have one server after another die at these crash points, while clients talk to them."""
-    tally, server = _Tally(ready_within), await _start(place)
+    """Have one server after another die at these crash points, or as many as fit into ``seconds``, under load."""
+    tally, deadline = _Tally(ready_within), time.monotonic() + (seconds or float("inf"))
+    server = await _start(place)
     load = Load(server.url, CLIENTS, "-".join(dict.fromkeys(points)))
     try:
         async with load.talking():
             await load.one_more()
             await server.end()
             for point in points:
+                if time.monotonic() > deadline:
+                    break
                 await _die_at(point, place, random, server.port, tally)
                 if advance:
                     advance(tally.tries, len(points))
-            server = await _start(place, server.port)
-            tally.recovered(server)
+            server = await _start(place, server.port, tally=tally)
         tally.add(await load.judge_all())
     finally:
         await server.end()
         await load.close()
-    fault = f"death at {points[0]}" if len(set(points)) == 1 else f"death at each of {len(set(points))} crash points"
+    fault = f"death at {points[0]}" if len(set(points)) == 1 else "death at a crash point"
     return tally.row(fault, len(load.acknowledged))
 
 
@@ -161,6 +133,7 @@ async def _die_at(point: str, place: Place, random: Random, port: int, tally: _T
     tally.tries += 1
     server = await Served.start(place, port=port, dies_at=f"{point}:{passage}", settings=scenario.settings)
     if server is None:
+        await (await _start(place, port, scenario.settings, tally)).end()
         return
     tally.recovered(server)
     try:
@@ -175,7 +148,12 @@ async def _die_at(point: str, place: Place, random: Random, port: int, tally: _T
         await server.end()
 
 
-async def _start(place: Place, port: int = 0) -> Served:
-    server = await Served.start(place, port=port)
+async def _start(
+    place: Place, port: int = 0, settings: Mapping[str, str] | None = None, tally: _Tally | None = None
+) -> Served:
+    """A server that lives; with a ``tally``, one that follows a death."""
+    server = await Served.start(place, port=port, settings=settings)
     assert server is not None
+    if tally is not None:
+        tally.recovered(server)
     return server

@@ -65,7 +65,7 @@ class Load:
     async def judge_newest(self) -> Verdict:
         """Judge what was acknowledged since the last judgement, from what the server has in addition."""
         acknowledged, self._judged = self.acknowledged[self._judged :], len(self.acknowledged)
-        await self._drained()
+        await drained(self._engine)
         for thread in {one.thread for one in acknowledged}:
             seen = self._seen.setdefault(thread, [])
             seen += await read_thread(self._engine, thread, seen[-1].seq if seen else 0)
@@ -73,18 +73,12 @@ class Load:
 
     async def judge_all(self) -> Verdict:
         """Judge everything that was ever acknowledged, from the whole record."""
-        await self._drained()
+        await drained(self._engine)
         threads = {one.thread for one in self.acknowledged}
         return judge(self.acknowledged, {thread: await read_thread(self._engine, thread) for thread in threads})
 
     async def close(self) -> None:
         await self._engine.close()
-
-    async def _drained(self, patience: float = 60.0) -> None:
-        """Wait until nothing is left in the spool. Raises ``TimeoutError``."""
-        async with asyncio.timeout(patience):
-            while (await self._engine.operate.stats()).spool:
-                await asyncio.sleep(_PAUSE)
 
     async def _talk(self, client: str, thread: str) -> None:
         scope = Scope(user=USER, thread=thread)
@@ -109,6 +103,13 @@ class Load:
             else:
                 receipt = receipts.receipts[0]
                 return Acknowledged(receipts.thread, receipt.id, receipt.seq, said.content)
+
+
+async def drained(engine: Engine, patience: float = 60.0) -> None:
+    """Wait until nothing is left in the spool. Raises ``TimeoutError``."""
+    async with asyncio.timeout(patience):
+        while (await engine.operate.stats()).spool:
+            await asyncio.sleep(_PAUSE)
 
 
 async def read_thread(engine: Engine, thread: str, beyond: int = 0) -> list[Message]:

@@ -15,8 +15,9 @@ from rememberd.errors import StorageUnavailable
 from .cuts import power_cuts, row_of
 from .drops import dropped_replies
 from .isolation import isolation
-from .kills import SCENARIOS, crashes, random_kills
+from .kills import crashes, random_kills
 from .refusals import refusals
+from .scenarios import SCENARIOS
 from .served import Place
 from .verdict import Row
 
@@ -41,6 +42,7 @@ class Measure:
     kills: int = 12
     kill_seconds: float = 15.0
     crashes: int = 1
+    crash_seconds: float = 30.0
     cuts: int = 150
     refusals: int = 20
     replies: int = 500
@@ -60,11 +62,14 @@ def parts(place: Place, random: Random, measure: Measure) -> dict[str, Part]:
         return await refusals(place, measure.refusals, advance=advance)
 
     points = [name for name, scenario in SCENARIOS.items() if place.is_folder or not scenario.folder_only]
+    random.shuffle(points)  # on a slow machine there is time for some of them only
     return {
         "kills": lambda advance: random_kills(
             place, random, measure.kills, seconds=measure.kill_seconds, advance=advance
         ),
-        "crashes": lambda advance: crashes(place, random, points * measure.crashes, advance=advance),
+        "crashes": lambda advance: crashes(
+            place, random, points * measure.crashes, seconds=measure.crash_seconds, advance=advance
+        ),
         **({"cuts": cuts, "refusals": refuse} if place.is_folder else {}),
         "replies": lambda advance: dropped_replies(place, measure.replies, advance=advance),
         "isolation": lambda advance: isolation(place),

@@ -13,7 +13,7 @@ from rememberd.errors import RememberdError
 from rememberd.model import NewMessage, Scope
 from rememberd.settings import load_settings
 
-from .load import USER, read_thread
+from .load import USER, drained, read_thread
 from .verdict import NUMBER, Acknowledged, Row, Verdict, judge
 
 if TYPE_CHECKING:
@@ -134,6 +134,7 @@ async def _look(folder: Path, settings: Settings, said: list[Acknowledged]) -> t
     except RememberdError as error:
         return judge(said, {}), f"the store does not open: {error.detail}"
     try:
+        await drained(engine)
         return judge(said, {_THREAD: await read_thread(engine, _THREAD)}), None
     finally:
         await engine.close()
