@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,30 +20,18 @@ if TYPE_CHECKING:
     from rememberd.ports.storage import Storage
 
 BATCH = 500
-_SLICE = 64
-_NAP = 0.0003  # in seconds
-_BETWEEN_NAPS = 3
+_SLICE = 50
 
 
-async def apply_next(storage: Storage, index: Index, batch: int = BATCH, *, hurried: bool = True) -> int:
+async def apply_next(storage: Storage, index: Index, batch: int = BATCH) -> int:
     """Apply the next changes of the feed to the index; answers how many there were. Repeating it is harmless."""
     changes = await storage.feed.read(await index.watermark(), batch)
-    things = await _read(storage, changes)
     for start in range(0, len(changes), _SLICE):
         part = changes[start : start + _SLICE]
-        await index.apply(await asyncio.to_thread(_documents, things, part, hurried), part[-1].position)
+        things = await _read(storage, part)
+        documents = await asyncio.to_thread(things.documents, part)
+        await index.apply(documents, part[-1].position)
     return len(changes)
-
-
-def _documents(things: _Things, changes: Sequence[Change], hurried: bool) -> list[Document | Gone]:
-    """Cutting texts into terms keeps the interpreter busy. Where nobody waits for it, others get their turn: a thread
-    that only ever lets go of the interpreter for an instant keeps them waiting for milliseconds."""
-    made = []
-    for i, change in enumerate(changes, 1):
-        made.append(things.document(change))
-        if not hurried and i % _BETWEEN_NAPS == 0:
-            time.sleep(_NAP)
-    return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +41,11 @@ class _Things:
     found: dict[tuple[str, str, str], Message | MemoryItem]
     vectors: dict[tuple[str, str, str], dict[str, bytes]]
 
-    def document(self, change: Change) -> Document | Gone:
-        """What the index has to hold, or to let go of."""
+    def documents(self, changes: Sequence[Change]) -> list[Document | Gone]:
+        """What the index has to hold, or to let go of, after each change."""
+        return [self._document(change) for change in changes]
+
+    def _document(self, change: Change) -> Document | Gone:
         address = (change.tenant, change.noun, change.id)
         thing = self.found.get(address)
         if isinstance(thing, Message):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # Callers come first. Changes are followed when none came for a while, or have waited for long.
 _QUIET = 0.05
-_PATIENCE = 0.5
+_PATIENCE = 1.0
 _LOOK_AGAIN = 1.0  # other processes do not nudge
 _AFTER_FAILURE = 1.0
 
@@ -83,7 +83,7 @@ class Followers:
 
 async def _index(parts: Parts, hurried: bool) -> bool:
     """Whether it is worth to go on at once: a few changes cost nearly as much as many, and can wait for company."""
-    applied = await apply_next(parts.storage, parts.index, hurried=hurried)
+    applied = await apply_next(parts.storage, parts.index)
     return applied > 0 if hurried else applied == BATCH
 
 
