@@ -103,7 +103,7 @@ async def _write(memory: Memory) -> None:
 async def _fault(lin: Any, number: int) -> str | None:
     context = await lin.query(text(number), k=3, floor=0.0)
     nearest = {hit.text: hit.parts["vector"] for hit in context.raw}.get(text(number))
-    if nearest is None or abs(nearest - _ALL) > 0.001:
+    if nearest is None or abs(nearest - _ALL) > 0.005:
         return f"message {number} was near by {nearest}; {context.degraded}"
     return None
 

@@ -23,6 +23,7 @@ STORE_CANNOT = 501  # the caller may
 
 OF_TENANT = (401, 401, 403, "ok", "ok")
 OF_OPERATOR = (401, 401, 403, 403, "ok")
+OF_NOTHING = (401, 401, 403, 403, 404)  # the operator may, and it is not there
 OF_EVERYONE = ("ok", "ok", "ok", "ok", "ok")
 
 
@@ -70,6 +71,13 @@ TABLE: dict[tuple[str, str], tuple[Callable[[Things], dict[str, Any]], tuple[int
     ("GET", "/v1/ops/jobs/{job_id}"): (_asked(), OF_OPERATOR),
     ("POST", "/v1/ops/jobs/{job_id}/cancel"): (_asked(), OF_OPERATOR),
     ("POST", "/v1/ops/jobs/{job_id}/retry"): (_asked(), (401, 401, 403, 403, 409)),
+    ("GET", "/v1/ops/failures"): (_asked(), OF_OPERATOR),
+    ("GET", "/v1/ops/failures/{failure_id}"): (_asked(), OF_NOTHING),
+    ("POST", "/v1/ops/failures/replay"): (_asked(), OF_OPERATOR),
+    ("POST", "/v1/ops/failures/{failure_id}/replay"): (_asked(), OF_NOTHING),
+    ("DELETE", "/v1/ops/failures/{failure_id}"): (_asked(), OF_NOTHING),
+    ("GET", "/v1/ops/lanes"): (_asked(), OF_OPERATOR),
+    ("DELETE", "/v1/ops/lanes/{lane}/{model:path}"): (_asked(), OF_NOTHING),
     ("GET", "/v1/ops/doctor"): (_asked(), OF_OPERATOR),
     ("POST", "/v1/ops/api-keys"): (_body(tenant="acme"), OF_OPERATOR),
     ("GET", "/v1/ops/api-keys"): (_asked(), OF_OPERATOR),
@@ -121,9 +129,9 @@ def test_each_caller_is_answered_as_the_table_says(
     request, expected = TABLE[method, path]
     for caller, status in zip(CALLERS, expected, strict=True):
         things = _fresh(locked, tokens["operator"])
-        where = path.format(
+        where = path.replace(":path", "").format(
             memory_id=things.memory, turn_id=things.turn, api_key_id=things.api_key, job_id=things.job,
-            file="swagger-ui.css",
+            failure_id="none", lane="none", model="none", file="swagger-ui.css",
         )  # fmt: skip
         answer = locked.call(method, where, token=tokens[caller], **request(things))
         seen = "ok" if answer.is_success or answer.status_code == STORE_CANNOT else answer.status_code

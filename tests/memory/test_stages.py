@@ -42,7 +42,9 @@ def recalled(tmp_path: Path) -> Iterator[Callable[[str], dict[str, Hit]]]:
         store = stores[-1]
         store.run(store.memory.of(user="lin", thread="t").ingest(SAID))
         store.run(store.memory.settle())
-        return {hit.text: hit for hit in store.run(store.memory.of(user="lin").query("Where is Mei's violin?")).raw}
+        return {
+            hit.text: hit for hit in store.run(store.memory.of(user="lin").query("Where is Mei's violin today?")).raw
+        }
 
     yield recall
     for store in stores:
@@ -53,12 +55,20 @@ def test_the_default_is_every_stage() -> None:
     assert TABLE["recall.stages"].default == EVERY
 
 
-@pytest.mark.parametrize("stage", [stage for stage in STAGES if stage != "floor"])
+@pytest.mark.parametrize("stage", [stage for stage in STAGES if stage not in ("fold", "floor")])
 def test_a_stage_that_is_left_out_gives_no_part(recalled: Callable[[str], dict[str, Hit]], stage: str) -> None:
     with_it, without_it = recalled(EVERY), recalled(EVERY.replace(stage, ""))
     assert any(hit.parts[stage] for hit in with_it.values())
     assert not any(hit.parts[stage] for hit in without_it.values())
     assert all(abs(sum(hit.parts.values()) - hit.score) < 1e-6 for hit in without_it.values())
+
+
+def test_without_the_fold_what_is_said_twice_is_told_twice(tmp_path: Path) -> None:
+    for stages, told in ((EVERY, 1), (EVERY.replace("fold", ""), 2)):
+        store = Store("folder", tmp_path / f"memory-{told}", plain_settings(recall__stages=stages))
+        store.run(store.memory.of(user="lin", thread="t").ingest(["The violin is red."] * 2))
+        assert len(store.run(store.memory.of(user="lin").query("what is the violin like?")).raw) == told
+        store.close()
 
 
 def test_without_the_floor_nothing_is_silenced(tmp_path: Path) -> None:
