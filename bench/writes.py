@@ -93,9 +93,10 @@ def _writing_blocking(folder: Path, seconds: float) -> float:
 def _writing_raw(folder: Path, seconds: float) -> float:
     """Every row that an ingest writes, as prepared values, with nothing around it."""
     connection = apsw.Connection(str(folder / "memory.db"))
-    connection.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL")
+    connection.execute("PRAGMA journal_mode=WAL").fetchall()
+    connection.execute("PRAGMA synchronous=FULL")
     statements = _rows_of_an_ingest(connection)
-    last: int = connection.execute("SELECT position FROM feed_head").get
+    last: int = connection.execute("SELECT max(position) FROM messages").get
     began, count = time.perf_counter(), 0
     while time.perf_counter() < began + seconds:
         connection.execute("BEGIN IMMEDIATE")
@@ -103,7 +104,6 @@ def _writing_raw(folder: Path, seconds: float) -> float:
             count += 1
             for sql, values in statements:
                 connection.execute(sql, values(last + count, f"raw-{count:012d}"))
-        connection.execute("UPDATE feed_head SET position = ?", [last + count])
         connection.execute("COMMIT")
     rate = _rate(count, began)
     connection.close()
@@ -112,9 +112,9 @@ def _writing_raw(folder: Path, seconds: float) -> float:
 
 def _rows_of_an_ingest(connection: apsw.Connection) -> list[tuple[str, Callable[[int, str], list[Any]]]]:
     """The statements of one ingest, each with the values that make its row a new one."""
-    feed, message, audit = (
+    message, audit = (
         list(connection.execute(f"SELECT * FROM {table} LIMIT 1").get)
-        for table in ("feed", "messages", "audit_logs WHERE action = 'ingest'")
+        for table in ("messages", "audit_logs WHERE action = 'ingest'")
     )
 
     def insert(table: str, row: list[Any]) -> str:
@@ -122,7 +122,6 @@ def _rows_of_an_ingest(connection: apsw.Connection) -> list[tuple[str, Callable[
 
     return [
         ("SELECT * FROM threads WHERE tenant = ? AND thread = ?", lambda position, new: ["default", "thread"]),
-        (insert("feed", feed), lambda position, new: [position, *feed[1:3], new, *feed[4:]]),
         (
             insert("messages", message),
             lambda position, new: [position, new, *message[2:4], position + 1_000_000, *message[5:]],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,14 +24,19 @@ BATCH = 500
 _SLICE = 50
 
 
-async def apply_next(storage: Storage, index: Index, batch: int = BATCH) -> int:
-    """Apply the next changes of the feed to the index; answers how many there were. Repeating it is harmless."""
+async def apply_next(storage: Storage, index: Index, batch: int = BATCH, *, rest: float = 0.0) -> int:
+    """Apply the next changes of the feed to the index; answers how many there were. Repeating it is harmless.
+
+    In between it rests, ``rest`` times as long as it worked.
+    """
     changes = await storage.feed.read(await index.watermark(), batch)
     for start in range(0, len(changes), _SLICE):
+        began = time.monotonic()
         part = changes[start : start + _SLICE]
         things = await _read(storage, part)
         documents = await asyncio.to_thread(things.documents, part)
         await index.apply(documents, part[-1].position)
+        await asyncio.sleep(rest * (time.monotonic() - began))
     return len(changes)
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 # Callers come first. Changes are followed when none came for a while, or have waited for long.
 _QUIET = 0.05
 _PATIENCE = 1.0
+_REST = 1.0  # times the work before: under load, most of the time belongs to callers
 _LOOK_AGAIN = 1.0  # other processes do not nudge
 _AFTER_FAILURE = 1.0
 
@@ -83,7 +84,7 @@ class Followers:
 
 async def _index(parts: Parts, hurried: bool) -> bool:
     """Whether it is worth to go on at once: a few changes cost nearly as much as many, and can wait for company."""
-    applied = await apply_next(parts.storage, parts.index)
+    applied = await apply_next(parts.storage, parts.index, rest=0 if hurried else _REST)
     return applied > 0 if hurried else applied == BATCH
 
 
