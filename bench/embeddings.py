@@ -52,12 +52,12 @@ def kept_embeddings(path: Path | str = ":memory:") -> Iterator[None]:
         "PRAGMA synchronous = OFF;"
         "CREATE TABLE IF NOT EXISTS vectors (model TEXT, digest BLOB, data BLOB, PRIMARY KEY (model, digest))"
     )
-    make = wiring._embedders
+    make = wiring.embedding.embedders
 
     def kept(settings: Settings) -> tuple[tuple[Embedder, ...], dict[str, str]]:
         embedders, missing = make(settings)
         return tuple(KeptEmbedder(embedder, file) for embedder in embedders), missing
 
-    with patch.object(wiring, "_embedders", kept):
+    with patch.object(wiring.embedding, "embedders", kept):
         yield
     file.close()

@@ -122,7 +122,7 @@ class HybridRememberd(Rememberd):
     def __init__(self, path: str, embed: Callable[[str], Any], dim: int = 384) -> None:
         super().__init__(path, embed, dim)
         lane = GivenVectors(embed, dim)
-        wiring._embedders = lambda settings: ((lane,), {})  # the harness's table is no setting
+        wiring.embedding.embedders = lambda settings: ((lane,), {})  # the harness's table is no setting
 
     def search(self, text: str, vector: Any, k: int, tenant: str, user: str | None = None) -> list[int]:
         query = Query(text=text, k=k, budget=0, floor=0.0)

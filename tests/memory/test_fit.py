@@ -47,7 +47,7 @@ def _message(number: int, text: str) -> Message:
 
 def _counters() -> list[Counter]:
     """The estimate and, where the vocabularies are there, exact counts."""
-    exact, _ = wiring._counter(load_settings(dotenv=None, given={"tokens.encoding": "auto"}))
+    exact, _ = wiring.embedding.counter(load_settings(dotenv=None, given={"tokens.encoding": "auto"}))
     return [estimate, exact]
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from rememberd.providers.catalogue import Artefact, File
 from rememberd.settings import load_settings
-from rememberd.wiring import models
+from rememberd.wiring.embedding import models
 
 if TYPE_CHECKING:
     from pathlib import Path

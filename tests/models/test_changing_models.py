@@ -126,7 +126,7 @@ def test_without_the_old_model_words_serve_until_the_new_one_is_whole(
     store: Store, stuck: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stuck("test-2")
-    monkeypatch.setattr("rememberd.wiring._revive", lambda settings, space: None)
+    monkeypatch.setattr("rememberd.wiring.embedding.revive", lambda settings, space: None)
     store.reopen(plain_settings(**with_model("test-2")))
     context = store.run(store.memory.of(user="lin").query(SAID[3], floor=0.0))
     assert context.raw[0].text == SAID[3]

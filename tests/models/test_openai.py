@@ -18,7 +18,8 @@ from rememberd.errors import ModelUnavailable, RememberdError, SettingsError
 from rememberd.ports.models import space_of
 from rememberd.providers import openai
 from rememberd.providers.openai import OpenAIEmbedder
-from rememberd.wiring import _revive, open_reference
+from rememberd.wiring import open_reference
+from rememberd.wiring.embedding import revive
 from tests.conftest import Store, plain_settings
 
 if TYPE_CHECKING:
@@ -256,7 +257,7 @@ def test_an_endpoint_of_earlier_settings_is_asked_again_but_gets_the_api_key_onl
     now = plain_settings(models__embedder="openai", models__url=url, models__name="new", models__api_key="secret")
 
     async def ask() -> list[bytes]:
-        revived = _revive(now, space_of(before))
+        revived = revive(now, space_of(before))
         assert revived is not None
         try:
             return await revived.embed(["four"])

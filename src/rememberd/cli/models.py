@@ -47,7 +47,7 @@ def pull(
     ] = None,
 ) -> None:
     """Fetch what is missing or damaged. Every file is checked against its pinned sha256."""
-    chosen = wiring.models(shelf.settings(**{"models.source": source}))
+    chosen = wiring.embedding.models(shelf.settings(**{"models.source": source}))
     fetched = []
     for artefact in chosen.catalogue:
         with output.progress(f"fetching {artefact.name}") as advance:
@@ -61,7 +61,7 @@ def pull(
 @command
 def list_models(shelf: Shelf, output: Output) -> None:
     """List what can be fetched, what it is for, and whether it is there."""
-    chosen = wiring.models(shelf.settings())
+    chosen = wiring.embedding.models(shelf.settings())
     states = {found.file: found.state for found in chosen.look(thorough=False)}
     shape = table("model", "for", "licence", "MB", "")
     listed = []
@@ -81,7 +81,7 @@ def list_models(shelf: Shelf, output: Output) -> None:
 @command
 def verify(shelf: Shelf, output: Output) -> None:
     """Compute every file's sha256 anew. Exits with 1 if one is missing or damaged."""
-    chosen = wiring.models(shelf.settings())
+    chosen = wiring.embedding.models(shelf.settings())
     found = chosen.look(thorough=True)
     shape = table("file", "sha256", "")
     for one in found:

@@ -12,43 +12,39 @@ from typing import TYPE_CHECKING
 
 from uuid_utils import uuid7
 
-from . import crash, telemetry
-from .backends.folder.owner import Ownership
-from .engine import LocalEngine
-from .errors import MissingExtra, ModelUnavailable, SettingsError, disk_failure
-from .guard.gatekeeper import Gatekeeper
-from .language.tokens import estimate
-from .model import Actor, DrainRule
-from .operate.backup import keep
-from .ports.lanes import Lanes
-from .ports.models import space_of
-from .ports.parts import Parts
-from .settings import Settings, load_settings
-from .work.drain import Drain
-from .work.follow import Followers
-from .work.worker import Worker
+from rememberd import crash, telemetry
+from rememberd.backends.folder.owner import Ownership
+from rememberd.engine import LocalEngine
+from rememberd.errors import MissingExtra, SettingsError, disk_failure
+from rememberd.guard.gatekeeper import Gatekeeper
+from rememberd.model import Actor, DrainRule
+from rememberd.operate.backup import keep
+from rememberd.ports.lanes import Lanes
+from rememberd.ports.parts import Parts
+from rememberd.settings import Settings, load_settings
+from rememberd.work.drain import Drain
+from rememberd.work.follow import Followers
+from rememberd.work.worker import Worker
+
+from . import embedding
+from .recalling import stages
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable
     from contextlib import AbstractAsyncContextManager
 
-    from .backends.folder.files import Files
-    from .backends.folder.owner import OwnerCard
-    from .backends.folder.restore import Restored
-    from .client import RemoteEngine
-    from .engine import Engine
-    from .flow.recall.stages import Stage, Stages
-    from .language.tokens import Counter
-    from .model import Progress
-    from .ports.backups import Backups
-    from .ports.index import Index
-    from .ports.models import Embedder
-    from .ports.spool import Spool
-    from .ports.storage import Storage
-    from .ports.surroundings import Clock, Ids
-    from .ports.vectors import Space
-    from .ports.windows import Windows
-    from .providers.pull import Models
+    from rememberd.backends.folder.files import Files
+    from rememberd.backends.folder.owner import OwnerCard
+    from rememberd.backends.folder.restore import Restored
+    from rememberd.client import RemoteEngine
+    from rememberd.engine import Engine
+    from rememberd.model import Progress
+    from rememberd.ports.backups import Backups
+    from rememberd.ports.index import Index
+    from rememberd.ports.spool import Spool
+    from rememberd.ports.storage import Storage
+    from rememberd.ports.surroundings import Clock, Ids
+    from rememberd.ports.windows import Windows
 
 #: The actor of a process that opened the store itself.
 LOCAL = Actor("local", operator=True)
@@ -76,7 +72,7 @@ class Opened:
 
 def owner_of(folder: Path) -> OwnerCard | None:
     """Who owns a folder, as far as its card tells."""
-    from .backends.folder.owner import owner_of
+    from rememberd.backends.folder.owner import owner_of
 
     return owner_of(folder)
 
@@ -94,15 +90,15 @@ async def open_folder(
 
     ``vfs`` names what stands between SQLite and the disk, where a proof has put something there.
     """
-    from .backends.folder.backup import DATABASE, FolderBackups
-    from .backends.folder.files import Files
-    from .backends.folder.index import FolderIndex
-    from .backends.folder.owner import Ownership
-    from .backends.folder.restore import refuse_half_restored
-    from .backends.sql.copy import copy_database, format_of
-    from .backends.sql.migrate import migrations
-    from .backends.sql.sqlite import SqliteExecutor
-    from .backends.sql.storage import SqlStorage
+    from rememberd.backends.folder.backup import DATABASE, FolderBackups
+    from rememberd.backends.folder.files import Files
+    from rememberd.backends.folder.index import FolderIndex
+    from rememberd.backends.folder.owner import Ownership
+    from rememberd.backends.folder.restore import refuse_half_restored
+    from rememberd.backends.sql.copy import copy_database, format_of
+    from rememberd.backends.sql.migrate import migrations
+    from rememberd.backends.sql.sqlite import SqliteExecutor
+    from rememberd.backends.sql.storage import SqlStorage
 
     folder = Path(folder)
     settings = settings or load_settings()
@@ -151,20 +147,20 @@ def restore_folder(
     file: Path, folder: Path | str, *, replace: bool = False, clock: Clock = now
 ) -> AsyncGenerator[Progress | Restored, None]:
     """Make a folder what it was when a backup was made; the last answer says where everything is."""
-    from .backends.folder.restore import restore
+    from rememberd.backends.folder.restore import restore
 
     return restore(file, Path(folder), clock, replace=replace)
 
 
 async def open_server(url: str, settings: Settings | None = None, *, clock: Clock = now, ids: Ids = new_id) -> Opened:
     """Open the store on a database server; its index is kept in this process and follows the server's feed."""
-    from .backends.folder.berth import Berth
-    from .backends.folder.index import FolderIndex
-    from .backends.reference.backups import NoBackups
+    from rememberd.backends.folder.berth import Berth
+    from rememberd.backends.folder.index import FolderIndex
+    from rememberd.backends.reference.backups import NoBackups
 
     _require("asyncpg", "postgres", "storage on PostgreSQL")
-    from .backends.sql.server import ServerExecutor
-    from .backends.sql.storage import SqlStorage
+    from rememberd.backends.sql.server import ServerExecutor
+    from rememberd.backends.sql.storage import SqlStorage
 
     settings = settings or load_settings()
     if settings.policy.backup.every:
@@ -188,22 +184,22 @@ async def open_server(url: str, settings: Settings | None = None, *, clock: Cloc
 
 def open_remote(url: str, api_key: str | None = None) -> RemoteEngine:
     """The engine of a running rememberd."""
-    from .client import RemoteEngine
+    from rememberd.client import RemoteEngine
 
     return RemoteEngine(url, api_key)
 
 
 def share(engine: Engine, open_again: Callable[[], Awaitable[Engine]]) -> Engine:
     """The engine of a folder's owner, which outlives that owner: ``open_again`` finds the next one."""
-    from .client.shared import SharedEngine
+    from rememberd.client.shared import SharedEngine
 
     return SharedEngine(engine, open_again)
 
 
 async def open_reference(settings: Settings | None = None, *, clock: Clock = now, ids: Ids = new_id) -> Opened:
     """Open a store that lives in this process and is gone with it."""
-    from .backends.reference.backups import NoBackups
-    from .backends.reference.place import ReferencePlace
+    from rememberd.backends.reference.backups import NoBackups
+    from rememberd.backends.reference.place import ReferencePlace
 
     place = ReferencePlace()
     storage, spool, index = await place.open_storage(), await place.open_spool(), await place.open_index()
@@ -214,7 +210,7 @@ async def open_reference(settings: Settings | None = None, *, clock: Clock = now
 def scratch_database(url: str) -> AbstractAsyncContextManager[str]:
     """A fresh database on the server that ``url`` names, as a URL, which is removed afterwards."""
     _require("asyncpg", "postgres", "storage on PostgreSQL")
-    from .backends.sql.scratch import scratch_database
+    from rememberd.backends.sql.scratch import scratch_database
 
     return scratch_database(server_url(url))
 
@@ -242,14 +238,14 @@ async def _assemble(
     let_go: Callable[[], None] | None = None,
     backup_folder: Path | None = None,
 ) -> LocalEngine:
-    from .flow.recall import Recall
-    from .flow.spool import Spooler
-    from .providers.repeated import Repeated
+    from rememberd.flow.recall import Recall
+    from rememberd.flow.spool import Spooler
+    from rememberd.providers.repeated import Repeated
 
-    embedders, missing = _embedders(settings)
-    lanes = Lanes(storage, [Repeated(embedder) for embedder in embedders], partial(_revive, settings))
+    embedders, missing = embedding.embedders(settings)
+    lanes = Lanes(storage, [Repeated(embedder) for embedder in embedders], partial(embedding.revive, settings))
     await lanes.open()
-    count_tokens, prepare = _counter(settings)
+    count_tokens, prepare = embedding.counter(settings)
     followers, worker = Followers(), Worker(settings.integer("jobs.at_once"))
     spooler = Spooler(spool)
     await spooler.load()
@@ -259,7 +255,7 @@ async def _assemble(
         lanes=lanes,
         waiting=spooler,
         prepare=prepare,
-        stages=_stages(settings),
+        stages=stages(settings),
     )
     parts = Parts(
         storage=storage,
@@ -302,7 +298,7 @@ async def _assemble(
 
 
 async def _spool(settings: Settings, folder: Path, files: Files) -> Spool:
-    from .backends.folder.spool import FolderSpool
+    from rememberd.backends.folder.spool import FolderSpool
 
     return await FolderSpool.open(
         folder,
@@ -330,130 +326,9 @@ def _drain_rule(settings: Settings) -> DrainRule:
 
 
 def _windows(storage: Storage) -> Windows:
-    from .backends.reference.windows import ReferenceWindows
+    from rememberd.backends.reference.windows import ReferenceWindows
 
     return ReferenceWindows(_WINDOWS_HELD if storage.exclusive else 0)
-
-
-def models(settings: Settings) -> Models:
-    """The folder of the fetched models, and where they come from."""
-    from .providers.model_folder import default_folder
-    from .providers.pull import Models
-
-    folder = settings.maybe("models.folder")
-    return Models(Path(folder).expanduser() if folder else default_folder(), settings.maybe("models.source"))
-
-
-def _embedders(settings: Settings) -> tuple[tuple[Embedder, ...], dict[str, str]]:
-    """What makes vectors; or nothing, and why."""
-    from .providers.bridge import BridgeLane
-    from .providers.embed import TestEmbedder
-    from .providers.onnx import local_lanes
-
-    chosen = settings.text("models.embedder")
-    bridge = (BridgeLane(chinese=True), BridgeLane(chinese=False)) if settings.text("models.bridge") == "use" else ()
-    if bridge and chosen != "auto":
-        raise SettingsError("models.bridge goes with the fetched models: models.embedder must be auto")
-    if chosen == "none":
-        return (), {"vectors": "models.embedder is none, so recall goes by words alone"}
-    if chosen == "test":
-        return (TestEmbedder(settings.maybe("models.name") or "test-1"),), {}
-    if chosen == "openai":
-        return (_endpoint(settings),), {}
-    if chosen == "fastembed":
-        return (_fastembed(settings),), {}
-    return (*local_lanes(models(settings).folder), *bridge), {}
-
-
-def _revive(settings: Settings, space: Space) -> Embedder | None:
-    """What made the vectors of a space under earlier settings, if it can be made again."""
-    from .providers.bridge import BridgeLane
-    from .providers.embed import TestEmbedder
-    from .providers.fastembed import FastembedEmbedder
-    from .providers.onnx import local_lanes
-    from .providers.openai import OpenAIEmbedder
-
-    recipe = space.recipe
-    made: list[Embedder] = []
-    if recipe.get("embedder") == "test":
-        made = [TestEmbedder(recipe["name"])]
-    elif recipe.get("embedder") == "openai":
-        same = recipe["url"] == settings.maybe("models.url")
-        api_key = settings.maybe("models.api_key") if same else None  # an API key is for the endpoint it was set for
-        made = [OpenAIEmbedder(recipe["url"], recipe["name"], int(recipe["dimension"]), api_key)]
-    elif recipe.get("embedder") == "fastembed":
-        made = [FastembedEmbedder(Path(recipe["path"]), recipe["name"], int(recipe["dimension"]))]
-    elif recipe.get("embedder") == "bridge":
-        made = [BridgeLane(chinese=True), BridgeLane(chinese=False)]
-    else:
-        made = list(local_lanes(models(settings).folder))
-    return next((embedder for embedder in made if space_of(embedder) == space), None)
-
-
-def _endpoint(settings: Settings) -> Embedder:
-    from .providers.openai import OpenAIEmbedder
-
-    _require_set(settings, "models.url", "models.name", "models.dimension")
-    return OpenAIEmbedder(
-        settings.text("models.url"),
-        settings.text("models.name"),
-        settings.integer("models.dimension"),
-        settings.maybe("models.api_key"),
-    )
-
-
-def _fastembed(settings: Settings) -> Embedder:
-    from .providers.fastembed import FastembedEmbedder
-
-    _require_set(settings, "models.path", "models.name", "models.dimension")
-    folder = Path(settings.text("models.path")).expanduser()
-    return FastembedEmbedder(folder, settings.text("models.name"), settings.integer("models.dimension"))
-
-
-def _require_set(settings: Settings, *names: str) -> None:
-    unset = [name for name in names if not settings.maybe(name)]
-    if unset:
-        chosen = settings.text("models.embedder")
-        raise SettingsError(f"models.embedder is {chosen}, but {', '.join(unset)} must be set too")
-
-
-def _counter(settings: Settings) -> tuple[Counter, Callable[[], Awaitable[None]] | None]:
-    """What counts tokens, and what has to be waited for before it does."""
-    from .providers.tokens import ExactCounter
-
-    encoding = settings.text("tokens.encoding")
-    if encoding == "estimate":
-        return estimate, None
-    try:
-        exact = ExactCounter("o200k_base" if encoding == "auto" else encoding, models(settings).folder)
-    except ModelUnavailable as failure:
-        if encoding == "auto":
-            return estimate, None
-        raise SettingsError(f"tokens.encoding is {encoding}, but {failure.detail}") from failure
-    return exact, exact.prepare
-
-
-def _stages(settings: Settings) -> Stages:
-    """The stages of recall by name; a name with a colon is a function of another module."""
-    from .flow.recall.stages import STAGES, Stages
-
-    names = settings.text("recall.stages").replace(",", " ").split()
-    unknown = [name for name in names if name not in STAGES and ":" not in name]
-    if unknown:
-        raise SettingsError(
-            f"recall.stages: {unknown[0]} is not a stage; use {', '.join(STAGES)}, or module:function of your own"
-        )
-    others = tuple(_function(name) for name in names if ":" in name)
-    return Stages(frozenset(names).intersection(STAGES), others)
-
-
-def _function(name: str) -> Stage:
-    module, _, attribute = name.partition(":")
-    try:
-        function: Stage = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise SettingsError(f"recall.stages: {name} cannot be loaded: {error}") from error
-    return function
 
 
 def _require(module: str, extra: str, needed_for: str) -> None:
