@@ -61,8 +61,8 @@ def fold(text: str) -> str:
 def terms(text: str) -> list[str]:
     """Every term of a text, with repeats, as the index holds them."""
     folded = fold(text)
-    if folded.isascii():  # most texts without Han are, and are cut into words ten times as fast
-        return _stem([word for word in folded.translate(_ASCII_BREAKS).split() if word not in STOP_WORDS])
+    if folded.isascii():
+        return _ascii_terms(folded)
     found: list[str] = []
     words: list[str] = []
     for run, word in _RUNS.findall(folded):
@@ -76,8 +76,11 @@ def terms(text: str) -> list[str]:
 
 def ordered_terms(text: str) -> list[str]:
     """Han characters and stemmed words in the order in which they stand; no pairs."""
+    folded = fold(text)
+    if folded.isascii():
+        return _ascii_terms(folded)
     found: list[str] = []
-    for run, word in _RUNS.findall(fold(text)):
+    for run, word in _RUNS.findall(folded):
         if run:
             found += run
         elif word not in STOP_WORDS:
@@ -141,6 +144,11 @@ def _weighed(text: str) -> dict[str, float]:
             (term,) = _stem([word])
             weights[term] = max(weights.get(term, 0.0), _FRAME_WEIGHT if word in FRAME_WORDS else 1.0)
     return weights
+
+
+def _ascii_terms(folded: str) -> list[str]:
+    """Most texts without Han are ASCII, and are cut into words ten times as fast as others."""
+    return _stem([word for word in folded.translate(_ASCII_BREAKS).split() if word not in STOP_WORDS])
 
 
 def _pairs(run: str) -> list[str]:

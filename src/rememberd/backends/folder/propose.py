@@ -1,4 +1,4 @@
-"""From the shelves that a search sees to its proposals: by words and by vectors in turns, and what stands next to them."""
+"""From the shelves that a search sees to its proposals: by words and by vectors in turns, and what is next to them."""
 
 from __future__ import annotations
 
