@@ -380,8 +380,8 @@ class LocalEngine:
         except Unavailable as failure:
             try:
                 return await self._spool(note, append, turn, outage=failure.detail)
-            except StorageUnavailable as also:
-                raise failure from also
+            except StorageUnavailable as refused:
+                raise failure from refused
         await follow_append(self._parts.windows, append, receipts, self._parts.policy.window_of(append.tenant))
         telemetry.count("messages_recorded", sum(receipt.status == "recorded" for receipt in receipts.receipts))
         return receipts

@@ -56,6 +56,21 @@ def test_messages_are_spooled_and_recorded_in_order_when_the_storage_is_back(sto
     assert list((store.folder / "spool").iterdir()) == []
 
 
+def test_a_repeat_is_promised_the_id_of_a_first_try_that_nobody_can_see(store: Store) -> None:
+    lin = store.memory.of(user="lin", thread="t")
+    (first,) = store.run(lin.ingest("once", idempotency_key="k")).receipts
+    with locked(store.folder):
+        repeated = store.run(lin.ingest("once", idempotency_key="k")).receipts
+        more = store.run(
+            lin.ingest([{"content": "once", "idempotency_key": "k#0"}, {"content": "twice", "idempotency_key": "l"}])
+        ).receipts
+    assert [receipt.id for receipt in (*repeated, *more[:1])] == [first.id] * 2
+    drained(store)
+    assert _contents(store) == ["once", "twice"]
+    ids = [message.id for message in store.run(lin.history(order="oldest")).items]
+    assert ids == [first.id, more[1].id]
+
+
 def test_ids_promised_while_spooled_are_the_ids_recorded(store: Store) -> None:
     lin = store.memory.of(user="lin", thread="t")
     with locked(store.folder):

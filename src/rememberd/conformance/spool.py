@@ -161,6 +161,16 @@ async def a_call_that_was_written_before_it_was_spooled_is_not_written_again(tri
 
 
 @replaying
+async def of_a_call_that_repeats_a_message_the_others_are_recorded(trial: StorageTrial) -> None:
+    first = entry("first", key="k")
+    await trial.storage.write(append(trial.tenant, first))
+    call = spooled(append(trial.tenant, first, entry("second", key="l")))
+    (answer,) = await trial.storage.write(Replay(calls=(call,)))
+    expect.equal([receipt.status for receipt in expect.present(answer).receipts], ["duplicate", "recorded"])
+    expect.equal(await trial.storage.records.count(trial.tenant), 2)
+
+
+@replaying
 async def one_call_that_fails_undoes_the_whole_replay(trial: StorageTrial) -> None:
     await trial.storage.write(append(trial.tenant, entry("first", key="k")))
     calls = (spooled(append(trial.tenant, "fine")), spooled(append(trial.tenant, entry("second", key="k"))))

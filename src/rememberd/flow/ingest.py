@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 import msgspec
 
@@ -30,23 +31,26 @@ def append_of(
 ) -> Append:
     """The append that records these messages. Without a thread, one is made up.
 
-    The request's idempotency key stands for message i as ``key#i``, unless the message brings its own.
+    The request's idempotency key stands for message i as ``key#i``, unless the message brings its own. A message with
+    a key gets the id that a repeat of it gets: where the first try is out of sight, as it is for the spool, both are
+    still one message.
     """
     entries = []
     for i, message in enumerate(messages):
         key = message.idempotency_key
         if key is None and idempotency_key is not None:
             key = f"{idempotency_key}#{i}"
+        digest = b"" if key is None else digest_of(scope, _sent(message))
         entries.append(
             Entry(
-                id=ids(),
+                id=ids() if key is None else _id_of(scope.tenant, key, digest),
                 role=message.role,
                 name=message.name,
                 content=message.content,
                 at=message.at or now,
                 metadata=message.metadata,
                 idempotency_key=key,
-                digest=b"" if key is None else digest_of(scope, _sent(message)),
+                digest=digest,
             )
         )
     return Append(
@@ -65,6 +69,11 @@ def digest_of(scope: Scope, sent: Any) -> bytes:
     """Stands for what was sent, and for nothing that we filled in."""
     canonical = _canonical.encode([scope.user, scope.agent, scope.thread, sent])
     return hashlib.blake2b(canonical, digest_size=16).digest()
+
+
+def _id_of(tenant: str, idempotency_key: str, digest: bytes) -> str:
+    stands_for = hashlib.blake2b(f"{tenant}\0{idempotency_key}\0".encode() + digest, digest_size=16).digest()
+    return str(UUID(bytes=stands_for, version=5))
 
 
 def _sent(message: NewMessage) -> list[Any]:

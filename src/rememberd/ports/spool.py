@@ -35,9 +35,9 @@ class SpooledCall:
 class Replay(Write[tuple[Receipts | None, ...]]):
     """Carry out spooled calls, in order. One that was carried out before is left alone, and answered with None.
 
-    A call was carried out before if one of its messages is recorded under its id, or its turn has ended; so a replay
-    is harmless whatever became of an earlier attempt. Only a turn of the call's own user and thread is ended: any
-    other is ``NotFound``. A call without messages is answered with empty receipts.
+    A call was carried out before if its messages are all recorded under their ids, and its turn has begun or ended; so
+    a replay is harmless whatever became of an earlier attempt. Only a turn of the call's own user and thread is ended:
+    any other is ``NotFound``. A call without messages is answered with empty receipts.
     """
 
     calls: tuple[SpooledCall, ...]

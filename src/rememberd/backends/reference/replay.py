@@ -21,14 +21,15 @@ def replay(tables: Tables, operation: Replay) -> tuple[Receipts | None, ...]:
 
 
 def _was_carried_out(tables: Tables, call: SpooledCall) -> bool:
-    if call.append is not None and any((call.tenant, entry.id) in tables.messages for entry in call.append.entries):
-        return True
+    said = call.append is None or all((call.tenant, entry.id) in tables.messages for entry in call.append.entries)
+    if call.begin is not None:
+        return said and (call.tenant, call.begin.id) in tables.turns
     if call.end is None:
-        return False
+        return said
     turn = tables.turns.get((call.tenant, call.end.id))
     if turn is None or (turn.user, turn.thread) != (call.user, call.thread):
         raise NotFound(f"no turn {call.end.id!r} was begun here")
-    return call.append is None and turn.outcome is not None
+    return said and turn.outcome is not None
 
 
 def _carry_out(tables: Tables, call: SpooledCall) -> Receipts:

@@ -29,14 +29,15 @@ async def replay(transaction: Transaction, op: Replay) -> tuple[Receipts | None,
 
 
 async def _was_carried_out(reader: Reader, call: SpooledCall, recorded: set[str]) -> bool:
-    if call.append and any(entry.id in recorded for entry in call.append.entries):
-        return True
+    said = call.append is None or all(entry.id in recorded for entry in call.append.entries)
+    if call.begin is not None:
+        return said and await turn_state(reader, call.tenant, call.begin.id) is not None
     if call.end is None:
-        return False
+        return said
     turn = await turn_state(reader, call.tenant, call.end.id)
     if turn is None or (turn.user, turn.thread) != (call.user, call.thread):
         raise NotFound(f"no turn {call.end.id!r} was begun here")
-    return call.append is None and turn.outcome is not None
+    return said and turn.outcome is not None
 
 
 async def _carry_out(transaction: Transaction, call: SpooledCall) -> Receipts:
