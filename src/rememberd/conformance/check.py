@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from .place import AnyPlace, BackupsPlace, IndexPlace, Place, SpoolPlace, WindowsPlace
 from .trial import BackupsTrial, IndexTrial, SpoolTrial, StorageTrial, WindowsTrial
 
-StorageCheck: TypeAlias = Callable[[StorageTrial], Awaitable[None]]
-IndexCheck: TypeAlias = Callable[[IndexTrial], Awaitable[None]]
-WindowsCheck: TypeAlias = Callable[[WindowsTrial], Awaitable[None]]
-SpoolCheck: TypeAlias = Callable[[SpoolTrial], Awaitable[None]]
-BackupsCheck: TypeAlias = Callable[[BackupsTrial], Awaitable[None]]
+T = TypeVar("T")
+
+Body: TypeAlias = Callable[[T], Awaitable[None]]
+Opening: TypeAlias = AbstractAsyncContextManager[T]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,54 +41,29 @@ class Check:
 CHECKS: list[Check] = []
 
 
-def storage_promise(port: str) -> Callable[[StorageCheck], StorageCheck]:
-    """Enter a check of one of the ports that a storage bundles."""
+def _promise(port: str, needs: type, on: Callable[[Any], Opening[T]]) -> Callable[[Body[T]], Body[T]]:
+    """Enters a check of a port: it is given a trial that was opened on a place which offers the port."""
 
-    def enter(check: StorageCheck) -> StorageCheck:
-        async def body(place: Place) -> None:
-            async with StorageTrial.on(place) as trial:
+    def enter(check: Body[T]) -> Body[T]:
+        async def body(place: Any) -> None:
+            async with on(place) as trial:
                 await check(trial)
 
-        CHECKS.append(Check(port, _name(check), Place, body))
+        CHECKS.append(Check(port, _name(check), needs, body))
         return check
 
     return enter
 
 
-def index_promise(check: IndexCheck) -> IndexCheck:
-    async def body(place: IndexPlace) -> None:
-        async with IndexTrial.on(place) as trial:
-            await check(trial)
-
-    CHECKS.append(Check("index", _name(check), IndexPlace, body))
-    return check
+def storage_promise(port: str) -> Callable[[Body[StorageTrial]], Body[StorageTrial]]:
+    """One of the ports that a storage bundles."""
+    return _promise(port, Place, StorageTrial.on)
 
 
-def windows_promise(check: WindowsCheck) -> WindowsCheck:
-    async def body(place: WindowsPlace) -> None:
-        async with WindowsTrial.on(place) as trial:
-            await check(trial)
-
-    CHECKS.append(Check("windows", _name(check), WindowsPlace, body))
-    return check
-
-
-def spool_promise(check: SpoolCheck) -> SpoolCheck:
-    async def body(place: SpoolPlace) -> None:
-        async with SpoolTrial.on(place) as trial:
-            await check(trial)
-
-    CHECKS.append(Check("spool", _name(check), SpoolPlace, body))
-    return check
-
-
-def backups_promise(check: BackupsCheck) -> BackupsCheck:
-    async def body(place: BackupsPlace) -> None:
-        async with BackupsTrial.on(place) as trial:
-            await check(trial)
-
-    CHECKS.append(Check("backups", _name(check), BackupsPlace, body))
-    return check
+index_promise = _promise("index", IndexPlace, IndexTrial.on)
+windows_promise = _promise("windows", WindowsPlace, WindowsTrial.on)
+spool_promise = _promise("spool", SpoolPlace, SpoolTrial.on)
+backups_promise = _promise("backups", BackupsPlace, BackupsTrial.on)
 
 
 def _name(check: Callable[..., object]) -> str:
