@@ -2,6 +2,9 @@
 
 The text tells things in the order in which they happened: what was said in one session stands under one heading, its
 date, however good or bad each line is by itself.
+
+Tokens are counted piece by piece, where no vocabulary joins what stands on both sides: after a line's end, and before
+the space behind a colon. So the pieces add up, and a text that is recalled again need not be counted again.
 """
 
 from __future__ import annotations
@@ -51,16 +54,16 @@ def fit(
     """The newest of the window in up to half of the budget, the best of the ranking in the rest.
 
     What stands in the window already is not repeated. A line that does not fit is left out;
-    shorter ones may follow. The text never costs more than what the window leaves of the budget.
+    shorter ones may follow. The text never costs more than what the window leaves of the budget. Who has no budget
+    wants the ranking alone: nothing is counted.
     """
     kept, spent = _newest(window, int(query.budget * _WINDOW_SHARE), count)
-    found = _lines(query, recalled.hits, count)
+    found = _lines(query, recalled.hits if query.budget or query.explain else (), count)
     chinese = has_han(query.text)
     lines = _choose(found, {message.id for message in kept}, query.budget - spent, count, chinese=chinese)
     told = _in_order(lines)
-    text = _text(told, chinese=chinese)
     return Context(
-        text=text,
+        text=_text(told, chinese=chinese),
         items=tuple(line.hit for line in told),
         raw=recalled.hits[: query.k],
         citations=tuple(
@@ -69,8 +72,8 @@ def fit(
         ),
         messages=tuple(WindowMessage(message.role, message.content, message.name) for message in kept),
         tokens=Tokens(
-            raw=sum(_cost(message, count) for message in window) + _unfitted(found, count, chinese=chinese),
-            condensed=spent + count(text),
+            raw=sum(_cost(message, count) for message in window) + _told_cost(found, count, chinese=chinese),
+            condensed=spent + _told_cost(told, count, chinese=chinese),
             budget=query.budget,
         ),
         degraded=degraded,
@@ -84,7 +87,8 @@ def _lines(query: Query, hits: Iterable[Hit], count: Counter) -> list[_Line]:
     lines = []
     for number, hit in enumerate(hits, 1):
         at = _local(hit.at, zone)
-        lines.append(_Line(hit, f"{at.date()} {weekdays[at.weekday()]}", count(f"{_line(number, hit)}\n")))
+        tokens = count(_says(number, hit)) + count(f"{_said(hit)}\n")
+        lines.append(_Line(hit, f"{at.date()} {weekdays[at.weekday()]}", tokens))
     return lines
 
 
@@ -104,9 +108,6 @@ def _choose(lines: Sequence[_Line], shown: set[str], budget: int, count: Counter
             used += cost
             headed.add(line.session)
         chosen.append(replace(line, fate=fate))
-    while count(_text(_in_order(chosen), chinese=chinese)) > budget:  # tokens do not quite add up
-        worst = max(i for i, line in enumerate(chosen) if line.fate == "kept")
-        chosen[worst] = replace(chosen[worst], fate="budget")
     return chosen
 
 
@@ -127,19 +128,22 @@ def _text(told: Sequence[_Line], *, chinese: bool) -> str:
         text.append(heading)
         for line in said:
             number += 1
-            text.append(_line(number, line.hit))
+            text.append(_says(number, line.hit) + _said(line.hit))
     return "\n".join(text)
 
 
-def _unfitted(lines: Sequence[_Line], count: Counter, *, chinese: bool) -> int:
-    """What all lines would have cost."""
+def _told_cost(lines: Sequence[_Line], count: Counter, *, chinese: bool) -> int:
+    """What the text of these lines costs. Behind the last there is no end of a line."""
     if not lines:
         return 0
     headings = {line.session for line in lines}
+    last = _said(lines[-1].hit)
     return (
-        count(_TITLES[chinese])
-        + sum(line.tokens for line in lines)
+        count(f"{_TITLES[chinese]}\n")
         + sum(count(f"{heading}\n") for heading, _ in headings)
+        + sum(line.tokens for line in lines)
+        + count(last)
+        - count(f"{last}\n")
     )
 
 
@@ -170,12 +174,12 @@ def _cost(message: Message, count: Counter) -> int:
     return count(message.content) + _PER_MESSAGE
 
 
-def _line(number: int, hit: Hit) -> str:
-    return f"[{number}] {_who(hit)}: {' '.join(hit.text.split())}"
+def _says(number: int, hit: Hit) -> str:
+    return f"[{number}] {hit.name or hit.role or hit.kind}:"
 
 
-def _who(hit: Hit) -> str:
-    return hit.name or hit.role or hit.kind
+def _said(hit: Hit) -> str:
+    return f" {' '.join(hit.text.split())}"
 
 
 def _local(at: datetime, zone: tzinfo) -> datetime:

@@ -15,6 +15,6 @@ _PER_WIDE, _PER_DIGIT, _PER_CHARACTER = 1.0, 0.6, 0.26
 
 def estimate(text: str) -> int:
     """Mostly too many by the measure of o200k_base: a budget is a promise. Older vocabularies take more for Chinese."""
-    wide, digits = len(_WIDE.findall(text)), len(_DIGIT.findall(text))
+    wide, digits = 0 if text.isascii() else len(_WIDE.findall(text)), len(_DIGIT.findall(text))
     rest = len(text) - wide - digits
     return int(wide * _PER_WIDE + digits * _PER_DIGIT + rest * _PER_CHARACTER) + 1 if text else 0

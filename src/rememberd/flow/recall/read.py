@@ -59,7 +59,7 @@ async def read_hits(storage: Storage, plan: Plan, found: Found, ranking: Sequenc
             hit = _hit(answer, each, plan)
             if not folds or fold.takes(hit):
                 hits.append(hit)
-                tokens += estimate(hit.text)
+                tokens += estimate(hit.text) if plan.query.budget else 0
     return Read(fold.told(hits), fold.repeated)
 
 
