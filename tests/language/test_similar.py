@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from rememberd.language.similar import adds_nothing, likeness, shape
+from rememberd.language.similar import Shape, adds_nothing, likeness
 
 THE_SAME = [
     ("Lin likes light foundations.", "Lin likes light foundations"),
@@ -46,14 +46,14 @@ NOT_THE_SAME = [
 
 @pytest.mark.parametrize(("first", "second"), THE_SAME)
 def test_the_same_said_twice_is_recognised(first: str, second: str) -> None:
-    assert adds_nothing(shape(first), shape(second))
-    assert adds_nothing(shape(second), shape(first))
+    assert adds_nothing(Shape(first), Shape(second))
+    assert adds_nothing(Shape(second), Shape(first))
 
 
 @pytest.mark.parametrize(("first", "second"), NOT_THE_SAME)
 def test_what_differs_in_one_telling_word_is_not_the_same(first: str, second: str) -> None:
-    assert not adds_nothing(shape(first), shape(second))
-    assert not adds_nothing(shape(second), shape(first))
+    assert not adds_nothing(Shape(first), Shape(second))
+    assert not adds_nothing(Shape(second), Shape(first))
 
 
 @pytest.mark.parametrize(
@@ -67,27 +67,27 @@ def test_what_differs_in_one_telling_word_is_not_the_same(first: str, second: st
     ],
 )
 def test_a_text_that_only_leaves_a_word_out_adds_nothing_and_the_longer_one_does(text: str, to: str) -> None:
-    assert adds_nothing(shape(text), shape(to))
-    assert not adds_nothing(shape(to), shape(text))
+    assert adds_nothing(Shape(text), Shape(to))
+    assert not adds_nothing(Shape(to), Shape(text))
 
 
 def test_a_long_text_that_differs_in_one_word_is_another_text() -> None:
     text = "On the long flight over the sea, with a stop in {}, we read both books, slept well and ate rather little"
-    assert likeness(shape(text.format("Berlin")), shape(text.format("Munich"))) > 0.7
-    assert not adds_nothing(shape(text.format("Berlin")), shape(text.format("Munich")))
+    assert likeness(Shape(text.format("Berlin")), Shape(text.format("Munich"))) > 0.7
+    assert not adds_nothing(Shape(text.format("Berlin")), Shape(text.format("Munich")))
 
 
 def test_no_two_of_different_things_are_the_same() -> None:
     texts = [first for first, _ in THE_SAME + NOT_THE_SAME]
     for one, other in itertools.combinations(dict.fromkeys(texts), 2):
         if (one, other) not in THE_SAME and "皮肤" not in one + other and "foundations" not in one + other:
-            assert not adds_nothing(shape(one), shape(other)), (one, other)
+            assert not adds_nothing(Shape(one), Shape(other)), (one, other)
 
 
 def test_likeness_is_symmetric_and_between_nothing_and_all() -> None:
     for first, second in THE_SAME + NOT_THE_SAME:
-        there, back = likeness(shape(first), shape(second)), likeness(shape(second), shape(first))
+        there, back = likeness(Shape(first), Shape(second)), likeness(Shape(second), Shape(first))
         assert there == back
         assert 0 <= there <= 1
-    assert likeness(shape("a red umbrella"), shape("A red umbrella")) == 1
-    assert likeness(shape("red"), shape("蓝色")) == 0
+    assert likeness(Shape("a red umbrella"), Shape("A red umbrella")) == 1
+    assert likeness(Shape("red"), Shape("蓝色")) == 0

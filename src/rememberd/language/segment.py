@@ -107,8 +107,11 @@ def asked_terms(text: str) -> dict[str, float]:
     return _weighed(text if split is None else split[0])
 
 
+@lru_cache(256)
 def split_question(text: str) -> tuple[str, str] | None:
     """The sentences that ask and those that do not, where a text has both; else None."""
+    if "?" not in text and "？" not in text:
+        return None
     found = [sentence for sentence in sentences(text) if _RUNS.search(sentence)]
     asking = [sentence for sentence in found if "?" in sentence or "？" in sentence]
     if not asking or len(asking) == len(found):

@@ -7,7 +7,7 @@ A text is compared by its terms and by their pairs, which keep the order. What t
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 from .segment import fold, ordered_terms
@@ -20,20 +20,34 @@ _TURNING = re.compile(
 _LEAST = 0.8  # of what stands in either text must stand in both
 
 
-@dataclass(frozen=True, slots=True)
 class Shape:
-    """A text as it is compared: its terms, these in pairs, and what must be equal for two texts to say the same."""
+    """A text as it is compared: its terms, these in pairs, and what must be equal for two texts to say the same.
 
-    terms: frozenset[str]
-    pairs: frozenset[tuple[str, str]]
-    turning: tuple[str, ...]
+    Made when looked at: most texts differ in what costs least to see.
+    """
 
+    def __init__(self, text: str) -> None:
+        self._text = text
 
-def shape(text: str) -> Shape:
-    """Make it once for a text that is compared often."""
-    terms, folded = ordered_terms(text), fold(text)
-    turning = _FIGURES.findall(folded) + _TURNING.findall(folded)
-    return Shape(frozenset(terms), frozenset(pairwise(terms)), tuple(sorted(turning)))
+    @cached_property
+    def figures(self) -> list[str]:
+        return sorted(_FIGURES.findall(fold(self._text)))
+
+    @cached_property
+    def turning(self) -> list[str]:
+        return sorted(_TURNING.findall(fold(self._text)))
+
+    @cached_property
+    def terms(self) -> frozenset[str]:
+        return frozenset(self._ordered)
+
+    @cached_property
+    def pairs(self) -> frozenset[tuple[str, str]]:
+        return frozenset(pairwise(self._ordered))
+
+    @cached_property
+    def _ordered(self) -> list[str]:
+        return ordered_terms(self._text)
 
 
 def likeness(first: Shape, second: Shape) -> float:
@@ -49,4 +63,9 @@ def adds_nothing(text: Shape, to: Shape) -> bool:
     They may differ in case, punctuation and small words, and in a few words that only the other has; not in a word of
     the text itself, in a number or in a "not".
     """
-    return text.terms <= to.terms and text.turning == to.turning and likeness(text, to) >= _LEAST
+    return (
+        text.figures == to.figures
+        and text.terms <= to.terms
+        and text.turning == to.turning
+        and likeness(text, to) >= _LEAST
+    )

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rememberd.language.similar import Shape, adds_nothing, shape
+from rememberd.language.similar import Shape, adds_nothing
 from rememberd.model import MESSAGE
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Fold:
 
     def _shape(self, hit: Hit) -> Shape:
         if hit.id not in self._shapes:
-            self._shapes[hit.id] = shape(hit.text)
+            self._shapes[hit.id] = Shape(hit.text)
         return self._shapes[hit.id]
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rememberd.errors import RememberdError
 from rememberd.flow.tail import unapplied
 from rememberd.language.segment import terms
-from rememberd.language.similar import adds_nothing, shape
+from rememberd.language.similar import Shape, adds_nothing
 from rememberd.model import KINDS, Filters
 from rememberd.ports.index import Search
 
@@ -39,11 +39,11 @@ async def recognised(storage: Storage, index: Index, item: MemoryItem) -> Memory
         found = await storage.holdings.get_many(item.tenant, sorted(ids)) if ids else []
     except RememberdError:  # whether something is new is never worth losing it
         return None
-    new = shape(item.text)
+    new = Shape(item.text)
     same = [
         held
         for held in found
-        if not held.expired_at(item.at) and _agree(item, held) and adds_nothing(new, to=shape(held.text))
+        if not held.expired_at(item.at) and _agree(item, held) and adds_nothing(new, to=Shape(held.text))
     ]
     return _said_again(min(same, key=lambda held: (held.at, held.id)), item) if same else None
 
