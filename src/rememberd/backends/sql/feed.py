@@ -49,13 +49,18 @@ async def _reached(reader: Reader, follower: str) -> int | None:
 
 class SqlFeed:
     def __init__(self, executor: Executor) -> None:
+        self._executor = executor
         self._read = executor.read
 
     async def head(self) -> int:
+        if self._executor.head is not None:
+            return self._executor.head
         rows = await self._read(lambda reader: reader.rows(HEAD))
         return cast("int", rows[0][0])
 
     async def read(self, after: int, limit: int) -> list[Change]:
+        if self._executor.head is not None and after >= self._executor.head:
+            return []
         rows = await self._read(lambda reader: reader.rows(_AFTER, after=after, limit=limit))
         return [Change(*row) for row in rows]
 

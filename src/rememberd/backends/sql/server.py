@@ -80,6 +80,7 @@ class ServerExecutor:
     """Runs operations on a database server that other processes may use too."""
 
     exclusive = False
+    head = None
     dialect = "postgresql"
 
     def __init__(self, url: str, *, pool_size: int = 5, max_overflow: int = 10, timeout: float = 10.0) -> None:

@@ -91,11 +91,14 @@ class _Rows:
 
 
 class SqliteTransaction(_Rows):
-    def __init__(self, connection: apsw.Connection) -> None:
+    """``committed`` is told how far a commit brought the feed."""
+
+    def __init__(self, connection: apsw.Connection, head: int | None, committed: Callable[[int], None]) -> None:
         super().__init__(connection)
         connection.execute("BEGIN IMMEDIATE")
         self.changed = 0
-        self.position: int = drive(self.rows(HEAD))[0][0]
+        self.position: int = drive(self.rows(HEAD))[0][0] if head is None else head
+        self._committed = committed
 
     async def run(self, statement: Statement, /, **values: Any) -> int:
         self.changed += 1
@@ -105,6 +108,7 @@ class SqliteTransaction(_Rows):
 
     async def commit(self) -> None:
         self._connection.execute("COMMIT")
+        self._committed(self.position)
 
     async def rollback(self) -> None:
         if self._connection.in_transaction:
@@ -133,6 +137,7 @@ class SqliteExecutor:
         self._name, self._vfs = str(path), vfs
         self._writer = connect(path, synchronous=synchronous, lock_timeout=lock_timeout, vfs=vfs)
         self._inode = path.stat().st_ino
+        self.head: int | None = None
         self._queue: queue.SimpleQueue[Work | None] = queue.SimpleQueue()
         self._soon: deque[Work] = deque()
         self._flush_due = False
@@ -263,7 +268,10 @@ class SqliteExecutor:
             raise StorageUnavailable(
                 f"{self._path} was moved or removed while it was in use; put it back or start again"
             )
-        return SqliteTransaction(self._writer)
+        return SqliteTransaction(self._writer, self.head, self._committed)
+
+    def _committed(self, head: int) -> None:
+        self.head = head
 
     def _is_in_place(self) -> bool:
         """A file that was removed could still be written to, and all of it would be lost."""
@@ -273,5 +281,6 @@ class SqliteExecutor:
             return False
 
     def _abandon(self) -> None:
+        self.head = None  # whether a commit that failed has left anything, only the file can tell
         if self._writer.in_transaction:
             self._writer.execute("ROLLBACK")

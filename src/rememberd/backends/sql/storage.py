@@ -53,10 +53,16 @@ _OPERATIONS: dict[type[Write[Any]], Callable[[Transaction, Any], Awaitable[Any]]
 
 
 class Executor(Protocol):
-    """Runs statements somewhere; ``sqlite.SqliteExecutor`` and ``server.ServerExecutor`` do."""
+    """Runs statements somewhere; ``sqlite.SqliteExecutor`` and ``server.ServerExecutor`` do.
+
+    ``head`` is how far its commits have brought the feed, where it knows: nobody else writes, and it has written.
+    """
 
     exclusive: bool
     dialect: str
+
+    @property
+    def head(self) -> int | None: ...
 
     @property
     def description(self) -> str: ...
