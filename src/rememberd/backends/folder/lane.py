@@ -55,6 +55,7 @@ class Lane:
         self._codes = Growing(np.int8, dimension)
         self._signs = [Growing(np.uint64) for _ in range(-(-dimension // 64))]
         self._sum = np.zeros(dimension, np.float32)
+        self._parted = False
 
     def add(self, rows: Sequence[int], vectors: Sequence[bytes]) -> None:
         """Packed vectors of some rows."""
@@ -63,7 +64,9 @@ class Lane:
         body = np.frombuffer(b"".join(bodies), np.uint8).reshape(-1, width)
         scales = np.ascontiguousarray(body[:, : _SCALE.itemsize]).view(_SCALE)[:, 0]
         codes = body[:, _SCALE.itemsize :].view(np.int8)
-        self._rows.extend(np.repeat(np.array(rows, np.intp), [len(each) // width for each in bodies]))
+        parts = [len(each) // width for each in bodies]
+        self._parted = self._parted or max(parts) > 1
+        self._rows.extend(np.repeat(np.array(rows, np.intp), parts))
         self._scales.extend(scales)
         self._codes.extend(codes)
         for words, column in zip(self._signs, _signs(codes).T, strict=True):
@@ -107,9 +110,10 @@ class Lane:
             differing += np.bitwise_count(words.all ^ asked)
         return differing
 
-    @staticmethod
-    def _best_of(rows: Rows, cosines: Floats) -> tuple[Rows, Floats]:
+    def _best_of(self, rows: Rows, cosines: Floats) -> tuple[Rows, Floats]:
         """Each row once, with its best."""
+        if not self._parted:
+            return rows, cosines
         order = np.lexsort((-cosines, rows))
         rows, cosines = rows[order], cosines[order]
         first = np.ones(len(rows), bool)

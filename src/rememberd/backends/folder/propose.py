@@ -1,8 +1,12 @@
-"""From the shelves that a search sees to its proposals: by words and by vectors in turns, and what is next to them."""
+"""From the shelves that a search sees to its proposals: by words and by vectors in turns, and what is next to them.
+
+The rows of all views are numbered through, those of the first view first.
+"""
 
 from __future__ import annotations
 
 import functools
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,15 +16,11 @@ from rememberd.ports.candidates import Candidates, Proposals
 from rememberd.ports.index import NEIGHBOURED
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from rememberd.ports.index import Search
 
     from .view import Ranking, Rows, View
 
-    Chosen = NDArray[np.intp]  # rows of several views
-
-_ROW_BITS = 40
+_NEVER = np.iinfo(np.intp).max
 
 
 def propose(views: list[View], search: Search, watermark: int) -> Candidates:
@@ -28,18 +28,17 @@ def propose(views: list[View], search: Search, watermark: int) -> Candidates:
     average = sum(view.length for view in views) / documents if documents else 0.0
     frequencies = np.sum([view.frequencies for view in views], axis=0)
     rare = np.array([rarity(documents, frequency) for frequency in frequencies.tolist()])
+    spread = _Spread(views)
     if search.terms or search.vectors:
-        worded = _ranked([view.by_words(rare, average) for view in views])
-        near = _ranked([view.by_vectors() for view in views])
-        chosen = _in_turns(worded, near)[: search.limit]
+        worded = spread.ranked([view.by_words(rare, average) for view in views])
+        near = spread.ranked([view.by_vectors() for view in views])
+        chosen = spread.in_turns(worded, near)[: search.limit]
     else:
-        chosen = _ranked([view.latest() for view in views])[: search.limit]
-    chosen = _with_neighbours(views, chosen, search.reach)
-    told = [view.proposals(_rows_of(i, chosen)) for i, view in enumerate(views)]
-    order = np.argsort(np.argsort(chosen >> _ROW_BITS, kind="stable"))  # they come view by view
-    proposals = functools.reduce(Proposals.joined, told).take(order)
+        chosen = spread.ranked([view.latest() for view in views])[: search.limit]
+    if search.reach:
+        chosen = np.concatenate([chosen, spread.neighbours(chosen, search.reach)])
     return Candidates(
-        proposals=proposals,
+        proposals=spread.proposals(chosen),
         watermark=watermark,
         documents=documents,
         average_length=average,
@@ -48,39 +47,48 @@ def propose(views: list[View], search: Search, watermark: int) -> Candidates:
     )
 
 
-def _places(view: int, rows: Rows) -> Chosen:
-    """Rows of a view as numbers that tell the view too."""
-    places: Chosen = rows + (view << _ROW_BITS)
-    return places
+class _Spread:
+    """Some views as if they were one."""
 
+    def __init__(self, views: list[View]) -> None:
+        self._views = views
+        self._starts = [0, *accumulate(len(view) for view in views)]
 
-def _rows_of(view: int, chosen: Chosen) -> Rows:
-    rows: Rows = chosen[chosen >> _ROW_BITS == view] & ((1 << _ROW_BITS) - 1)
-    return rows
+    def ranked(self, rankings: list[Ranking]) -> Rows:
+        """The rows of all views, best first."""
+        rows = np.concatenate([rows + start for start, (rows, _) in zip(self._starts, rankings, strict=False)])
+        return rows[np.argsort(-np.concatenate([scores for _, scores in rankings]), kind="stable")]
 
+    def in_turns(self, worded: Rows, near: Rows) -> Rows:
+        """One by words, one by vectors, and so on, each once."""
+        turns = np.full(self._starts[-1], _NEVER)
+        turns[near] = np.arange(1, 2 * len(near), 2)
+        turns[worded] = np.minimum(turns[worded], np.arange(0, 2 * len(worded), 2))
+        having = np.flatnonzero(turns < _NEVER)
+        return having[np.argsort(turns[having])]
 
-def _ranked(rankings: list[Ranking]) -> Chosen:
-    """The rows of all views, best first."""
-    chosen = np.concatenate([_places(i, rows) for i, (rows, _) in enumerate(rankings)])
-    return chosen[np.argsort(-np.concatenate([scores for _, scores in rankings]), kind="stable")]
+    def neighbours(self, chosen: Rows, reach: int) -> Rows:
+        """What is next to the best of the chosen, and not among them."""
+        near = np.zeros(self._starts[-1], bool)
+        for start, view in zip(self._starts, self._views, strict=False):
+            near[start + view.neighbours(self._of(start, view, chosen[:NEIGHBOURED]), reach)] = True
+        near[chosen] = False
+        return np.flatnonzero(near)
 
+    def proposals(self, chosen: Rows) -> Proposals:
+        """What is told of the chosen, in their order."""
+        if len(self._views) == 1:
+            return self._views[0].proposals(chosen)
+        parts = zip(self._starts, self._views, strict=False)
+        told = [view.proposals(self._of(start, view, chosen)) for start, view in parts]
+        view_of = np.searchsorted(self._starts, chosen, "right")
+        return functools.reduce(Proposals.joined, told).take(np.argsort(np.argsort(view_of, kind="stable")))
 
-def _in_turns(worded: Chosen, near: Chosen) -> Chosen:
-    """One by words, one by vectors, and so on, each once."""
-    both = np.concatenate([worded, near])
-    turns = np.concatenate([2 * np.arange(len(worded)), 2 * np.arange(len(near)) + 1])
-    both = both[np.argsort(turns, kind="stable")]
-    _, first = np.unique(both, return_index=True)
-    return both[np.sort(first)]
-
-
-def _with_neighbours(views: list[View], chosen: Chosen, reach: int) -> Chosen:
-    """What was proposed, and besides it the neighbours of the best."""
-    if not reach:
-        return chosen
-    best = chosen[:NEIGHBOURED]
-    near = [_places(i, view.neighbours(_rows_of(i, best), reach)) for i, view in enumerate(views)]
-    return np.concatenate([chosen, np.setdiff1d(np.concatenate(near), chosen)])
+    @staticmethod
+    def _of(start: int, view: View, chosen: Rows) -> Rows:
+        """Those of one view, as it numbers them."""
+        rows: Rows = chosen[(chosen >= start) & (chosen < start + len(view))] - start
+        return rows
 
 
 def _background(views: list[View], search: Search) -> dict[str, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,14 +36,18 @@ class View:
         plain = search.filters == _NO_FILTERS
         self.admitted = self._sight if plain else shelf.admitted(self._sight, search.filters)
         self.documents = int(np.count_nonzero(self._sight))
-        self.length = float(shelf.lengths.sum(where=self._sight))
+        self.length = float(shelf.lengths @ self._sight)
         self._matches = shelf.postings.of(search.terms).where(self._sight)
         self.frequencies = np.bincount(self._matches.terms, minlength=len(search.terms))
         self._vectors = {lane: np.frombuffer(data, "<f4") for lane, data in search.vectors.items()}
+        self._cosines = {lane: np.full(len(self), np.nan, np.float32) for lane in search.vectors}
+
+    def __len__(self) -> int:
+        return len(self._sight)
 
     def by_words(self, rare: NDArray[np.float64], average: float) -> Ranking:
         """The rows that match by words."""
-        found, size = self._matches, len(self._sight)
+        found, size = self._matches, len(self)
         worth = rare[found.terms] * saturation(found.counts, self._shelf.lengths[found.rows], average)
         scores = np.bincount(found.rows, worth, minlength=size).astype(np.float32)
         matching = self.admitted & (scores > 0)
@@ -52,12 +57,12 @@ class View:
 
     def by_vectors(self) -> Ranking:
         """The rows that have a vector to compare, each by the lane in which it is nearest."""
-        scores = np.full(len(self._sight), np.nan, np.float32)
         for name, vector in self._vectors.items():
             lane = self._shelf.lane(name, len(vector))
             if lane is not None:
                 rows, cosines = lane.nearest(vector, self.admitted)
-                scores[rows] = np.fmax(scores[rows], cosines)
+                self._cosines[name][rows] = cosines
+        scores = functools.reduce(np.fmax, self._cosines.values(), np.full(len(self), np.nan, np.float32))
         return self._best(np.flatnonzero(~np.isnan(scores)), scores)
 
     def latest(self) -> Ranking:
@@ -75,7 +80,7 @@ class View:
 
     def proposals(self, rows: Rows) -> Proposals:
         """What is told of some rows."""
-        place = np.full(len(self._sight), -1)
+        place = np.full(len(self), -1)
         place[rows] = np.arange(len(rows))
         at = place[self._matches.rows]
         chosen = at >= 0
@@ -84,13 +89,16 @@ class View:
         return Proposals(
             **self._shelf.columns(rows),
             counts=counts,
-            cosines={name: self._cosines(name, rows) for name in self._vectors},
+            cosines={name: self._compared(name, rows) for name in self._vectors},
         )
 
-    def _cosines(self, name: str, rows: Rows) -> Floats:
-        vector = self._vectors[name]
-        lane = self._shelf.lane(name, len(vector))
-        return np.full(len(rows), np.nan, np.float32) if lane is None else lane.cosines(vector, rows)
+    def _compared(self, name: str, rows: Rows) -> Floats:
+        """The cosines of some rows: most were found while the nearest were looked for."""
+        lane, cosines = self._shelf.lane(name, len(self._vectors[name])), self._cosines[name][rows]
+        missing = np.flatnonzero(np.isnan(cosines))
+        if lane is not None and len(missing):
+            cosines[missing] = lane.cosines(self._vectors[name], rows[missing])
+        return cosines
 
     def _best(self, rows: Rows, scores: Scores) -> Ranking:
         """As many as there is room for."""
