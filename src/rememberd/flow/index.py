@@ -27,12 +27,13 @@ _SLICE = 50
 async def apply_next(storage: Storage, index: Index, batch: int = BATCH, *, rest: float = 0.0) -> int:
     """Apply the next changes of the feed to the index; answers how many there were. Repeating it is harmless.
 
-    In between it rests, ``rest`` times as long as it worked.
+    If it shall rest, ``rest`` times as long as it worked, it takes them in slices, and rests in between.
     """
     changes = await storage.feed.read(await index.watermark(), batch)
-    for start in range(0, len(changes), _SLICE):
+    step = _SLICE if rest else batch
+    for start in range(0, len(changes), step):
         began = time.monotonic()
-        part = changes[start : start + _SLICE]
+        part = changes[start : start + step]
         things = await _read(storage, part)
         documents = await asyncio.to_thread(things.documents, part)
         await index.apply(documents, part[-1].position)
