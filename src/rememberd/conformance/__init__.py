@@ -2,14 +2,32 @@
 
 from __future__ import annotations
 
-from . import api_keys, audit, backups, feed, holdings, index, jobs, records, spool, storage, vectors, windows
+from . import (
+    api_keys,
+    audit,
+    backups,
+    duplicates,
+    feed,
+    holdings,
+    index,
+    jobs,
+    records,
+    spool,
+    storage,
+    threads,
+    vectors,
+    windows,
+)
 from .check import Check
 from .expect import BrokenPromiseError
 from .place import AnyPlace, BackupsPlace, IndexPlace, Place, SpoolPlace, WindowsPlace
 from .run import Report, Result, checks, ports, run
 
 #: The modules that hold the checks; importing them enters the checks into the list.
-SPECIFICATIONS = (storage, records, feed, holdings, vectors, jobs, audit, api_keys, windows, spool, index, backups)
+SPECIFICATIONS = (
+    storage, records, duplicates, threads, feed, holdings, vectors, jobs, audit, api_keys, windows, spool, index,
+    backups,
+)  # fmt: skip
 
 __all__ = [
     "SPECIFICATIONS",

@@ -6,13 +6,12 @@ import asyncio
 from dataclasses import replace
 from datetime import timedelta, timezone
 
-from rememberd.errors import IdempotencyConflict, NotFound, ThreadTaken
 from rememberd.model import Message, Receipts, Scope
-from rememberd.ports.records import BeginTurn, EndTurn, Order, Touch, TurnState
+from rememberd.ports.records import BeginTurn, Order
 
 from . import expect
 from .check import storage_promise
-from .samples import DISTINCT_IDS, ODD_STRINGS, append, entry, put
+from .samples import DISTINCT_IDS, ODD_STRINGS, append, entry, statuses
 from .trial import StorageTrial, moment
 
 promise = storage_promise("records")
@@ -22,7 +21,7 @@ promise = storage_promise("records")
 async def sequence_numbers_count_from_one_without_gaps(trial: StorageTrial) -> None:
     first = await trial.storage.write(append(trial.tenant, "one", "two"))
     second = await trial.storage.write(append(trial.tenant, "three"))
-    expect.equal(_statuses(first) + _statuses(second), [(1, "recorded"), (2, "recorded"), (3, "recorded")])
+    expect.equal(statuses(first) + statuses(second), [(1, "recorded"), (2, "recorded"), (3, "recorded")])
 
 
 @promise
@@ -43,7 +42,7 @@ async def threads_count_each_for_itself(trial: StorageTrial) -> None:
     await trial.storage.write(append(trial.tenant, "one", thread="a"))
     other_thread = await trial.storage.write(append(trial.tenant, "one", thread="b"))
     other_tenant = await trial.storage.write(append(trial.tenant + "-other", "one", thread="a"))
-    expect.equal(_statuses(other_thread) + _statuses(other_tenant), [(1, "recorded"), (1, "recorded")])
+    expect.equal(statuses(other_thread) + statuses(other_tenant), [(1, "recorded"), (1, "recorded")])
 
 
 @promise
@@ -83,167 +82,6 @@ async def times_are_kept_to_the_microsecond_whatever_their_zone(trial: StorageTr
 async def an_append_of_nothing_records_nothing(trial: StorageTrial) -> None:
     receipts = await trial.storage.write(append(trial.tenant))
     expect.equal(receipts, Receipts("t", ()))
-    expect.equal(await trial.storage.records.thread(trial.tenant, "t"), None)
-
-
-@promise
-async def a_duplicate_is_answered_with_the_first_receipt(trial: StorageTrial) -> None:
-    first = await trial.storage.write(append(trial.tenant, "before", entry("once", key="k")))
-    second = await trial.storage.write(append(trial.tenant, entry("once", key="k"), "after"))
-    expect.equal(second.receipts[0], replace(first.receipts[1], status="duplicate"))
-    expect.equal(_statuses(second), [(2, "duplicate"), (3, "recorded")])
-    expect.equal(await trial.storage.records.count(trial.tenant), 3)
-
-
-@promise
-async def a_key_used_twice_within_one_append_is_a_duplicate(trial: StorageTrial) -> None:
-    first = entry("once", key="k")
-    receipts = await trial.storage.write(append(trial.tenant, first, entry("once", key="k"), "other"))
-    expect.equal(_statuses(receipts), [(1, "recorded"), (1, "duplicate"), (2, "recorded")])
-    expect.equal(receipts.receipts[1].id, first.id)
-
-
-@promise
-async def an_append_that_is_all_duplicates_changes_nothing(trial: StorageTrial) -> None:
-    await trial.storage.write(append(trial.tenant, entry("once", key="k")))
-    state, head = await trial.storage.records.thread(trial.tenant, "t"), await trial.storage.feed.head()
-    await trial.storage.write(append(trial.tenant, entry("once", key="k"), at=moment(100_000)))
-    expect.equal(await trial.storage.records.thread(trial.tenant, "t"), state)
-    changes = await trial.storage.feed.read(head, 100)
-    expect.equal([change for change in changes if change.tenant == trial.tenant], [])
-
-
-@promise
-async def a_key_used_for_another_body_conflicts_and_records_nothing(trial: StorageTrial) -> None:
-    await trial.storage.write(append(trial.tenant, entry("once", key="k")))
-    with expect.raising(IdempotencyConflict):
-        await trial.storage.write(append(trial.tenant, "innocent", entry("twice", key="k")))
-    expect.equal(await trial.storage.records.count(trial.tenant), 1)
-
-
-@promise
-async def a_key_used_for_two_bodies_within_one_append_conflicts(trial: StorageTrial) -> None:
-    with expect.raising(IdempotencyConflict):
-        await trial.storage.write(append(trial.tenant, entry("once", key="k"), entry("twice", key="k")))
-    expect.equal(await trial.storage.records.thread(trial.tenant, "t"), None)
-
-
-@promise
-async def keys_are_the_tenants_own(trial: StorageTrial) -> None:
-    await trial.storage.write(append(trial.tenant, entry("once", key="k")))
-    other = await trial.storage.write(append(trial.tenant + "-other", entry("else", key="k")))
-    expect.equal(_statuses(other), [(1, "recorded")])
-
-
-@promise
-async def a_key_that_stored_a_memory_item_conflicts(trial: StorageTrial) -> None:
-    await trial.storage.write(replace(put(trial.tenant), idempotency_key="k", digest=b"memory"))
-    with expect.raising(IdempotencyConflict):
-        await trial.storage.write(append(trial.tenant, entry("message", key="k")))
-
-
-@promise
-async def of_equal_requests_at_once_one_is_recorded(trial: StorageTrial) -> None:
-    answers = await asyncio.gather(
-        *(trial.storage.write(append(trial.tenant, entry("once", key="k"))) for _ in range(12))
-    )
-    statuses = sorted(_statuses(answer)[0] for answer in answers)
-    expect.equal(statuses, [(1, "duplicate")] * 11 + [(1, "recorded")])
-    expect.equal(len({answer.receipts[0].id for answer in answers}), 1)
-
-
-@promise
-async def a_known_key_brings_back_the_thread_that_was_made_up(trial: StorageTrial) -> None:
-    first = await trial.storage.write(append(trial.tenant, entry("once", key="k"), thread="made-1", made_up=True))
-    retry = append(trial.tenant, "new", entry("once", key="k"), thread="made-2", made_up=True)
-    second = await trial.storage.write(retry)
-    expect.equal((first.thread, second.thread), ("made-1", "made-1"))
-    expect.equal(_statuses(second), [(2, "recorded"), (1, "duplicate")])
-    expect.equal(await trial.storage.records.thread(trial.tenant, "made-2"), None)
-
-
-@promise
-async def a_made_up_thread_without_a_known_key_stays(trial: StorageTrial) -> None:
-    receipts = await trial.storage.write(append(trial.tenant, entry("new", key="n"), thread="made", made_up=True))
-    expect.equal((receipts.thread, _statuses(receipts)), ("made", [(1, "recorded")]))
-
-
-@promise
-async def a_thread_belongs_to_the_user_of_its_first_message(trial: StorageTrial) -> None:
-    await trial.storage.write(append(trial.tenant, "mine", user="lin"))
-    for other in ("mei", "Lin", None):
-        with expect.raising(ThreadTaken):
-            await trial.storage.write(append(trial.tenant, "mine too", user=other))
-    expect.equal(expect.present(await trial.storage.records.thread(trial.tenant, "t")).user, "lin")
-    await trial.storage.write(append(trial.tenant, "nobody's", thread="shared", user=None))
-    with expect.raising(ThreadTaken):
-        await trial.storage.write(append(trial.tenant, "mine", thread="shared", user="lin"))
-
-
-@promise
-async def a_duplicate_in_another_users_thread_is_refused(trial: StorageTrial) -> None:
-    await trial.storage.write(append(trial.tenant, entry("mine", key="k"), user="lin"))
-    with expect.raising(ThreadTaken):
-        await trial.storage.write(append(trial.tenant, entry("mine", key="k"), user="mei"))
-
-
-@promise
-async def of_two_users_who_begin_a_thread_at_once_one_gets_it(trial: StorageTrial) -> None:
-    writes = (trial.storage.write(append(trial.tenant, "mine", user=f"user-{n}")) for n in range(8))
-    answers = await asyncio.gather(*writes, return_exceptions=True)
-    expect.equal(sum(isinstance(answer, Receipts) for answer in answers), 1)
-    expect.equal(sum(isinstance(answer, ThreadTaken) for answer in answers), 7)
-
-
-@promise
-async def agents_share_a_users_thread(trial: StorageTrial) -> None:
-    await trial.storage.write(append(trial.tenant, "one", agent="a"))
-    expect.equal(_statuses(await trial.storage.write(append(trial.tenant, "two", agent="b"))), [(2, "recorded")])
-
-
-@promise
-async def a_session_goes_on_while_it_is_used(trial: StorageTrial) -> None:
-    await trial.storage.write(append(trial.tenant, "one", at=moment(0)))
-    await trial.storage.write(append(trial.tenant, "two", at=moment(3_600)))
-    state = expect.present(await trial.storage.records.thread(trial.tenant, "t"))
-    expect.equal((state.last_seq, state.session_from, state.last_used), (2, 0, moment(3_600)))
-
-
-@promise
-async def a_new_session_begins_after_the_ttl_with_the_first_entry_recorded(trial: StorageTrial) -> None:
-    await trial.storage.write(append(trial.tenant, "one", "two", at=moment(0)))
-    await trial.storage.write(append(trial.tenant, "three", "four", at=moment(3_601)))
-    state = expect.present(await trial.storage.records.thread(trial.tenant, "t"))
-    expect.equal((state.last_seq, state.session_from, state.last_used), (4, 2, moment(3_601)))
-
-
-@promise
-async def an_append_recorded_late_does_not_turn_the_last_use_back(trial: StorageTrial) -> None:
-    await trial.storage.write(append(trial.tenant, "one", at=moment(500)))
-    await trial.storage.write(append(trial.tenant, "two", at=moment(100)))
-    expect.equal(expect.present(await trial.storage.records.thread(trial.tenant, "t")).last_used, moment(500))
-
-
-@promise
-async def a_touch_notes_the_use_and_never_turns_it_back(trial: StorageTrial) -> None:
-    await trial.storage.write(append(trial.tenant, "one", "two"))
-    await trial.storage.write(Touch(tenant=trial.tenant, thread="t", at=moment(60)))
-    await trial.storage.write(Touch(tenant=trial.tenant, thread="t", at=moment(30), session_from=1))
-    state = expect.present(await trial.storage.records.thread(trial.tenant, "t"))
-    expect.equal((state.last_used, state.session_from), (moment(60), 1))
-
-
-@promise
-async def a_touch_keeps_a_session_alive(trial: StorageTrial) -> None:
-    await trial.storage.write(append(trial.tenant, "one", at=moment(0)))
-    await trial.storage.write(Touch(tenant=trial.tenant, thread="t", at=moment(3_000)))
-    await trial.storage.write(append(trial.tenant, "two", at=moment(6_000)))
-    expect.equal(expect.present(await trial.storage.records.thread(trial.tenant, "t")).session_from, 0)
-
-
-@promise
-async def a_touch_does_not_make_a_thread(trial: StorageTrial) -> None:
-    await trial.storage.write(Touch(tenant=trial.tenant, thread="t", at=moment(), session_from=0))
     expect.equal(await trial.storage.records.thread(trial.tenant, "t"), None)
 
 
@@ -344,46 +182,6 @@ async def neighbours_are_the_messages_with_these_numbers_in_order(trial: Storage
 
 
 @promise
-async def a_turn_is_begun_and_ended_once(trial: StorageTrial) -> None:
-    turn, end = _turn(trial), EndTurn(id="turn", tenant=trial.tenant, outcome="ok", at=moment(9), detail={"步": [1]})
-    expect.equal(await trial.storage.records.turn(trial.tenant, "turn"), None)
-    await trial.storage.write(turn)
-    begun = TurnState(id="turn", tenant=trial.tenant, thread="t", user="lin", agent="seller", begun_at=moment())
-    expect.equal(await trial.storage.records.turn(trial.tenant, "turn"), begun)
-    expect.equal(await trial.storage.write(end), True)
-    expect.equal(await trial.storage.write(replace(end, outcome="error", at=moment(10), detail={})), False)
-    ended = replace(begun, outcome="ok", ended_at=moment(9), detail={"步": [1]})
-    expect.equal(await trial.storage.records.turn(trial.tenant, "turn"), ended)
-
-
-@promise
-async def beginning_a_turn_again_changes_nothing(trial: StorageTrial) -> None:
-    await trial.storage.write(_turn(trial))
-    await trial.storage.write(EndTurn(id="turn", tenant=trial.tenant, outcome="error", at=moment(9)))
-    before = await trial.storage.records.turn(trial.tenant, "turn")
-    await trial.storage.write(replace(_turn(trial), at=moment(99)))
-    expect.equal(await trial.storage.records.turn(trial.tenant, "turn"), before)
-
-
-@promise
-async def a_turn_that_was_not_begun_in_the_tenant_cannot_end(trial: StorageTrial) -> None:
-    await trial.storage.write(_turn(trial))
-    for tenant, turn in ((trial.tenant, "absent"), (trial.tenant + "-other", "turn")):
-        with expect.raising(NotFound):
-            await trial.storage.write(EndTurn(id=turn, tenant=tenant, outcome="ok", at=moment()))
-
-
-@promise
-async def turns_and_touches_leave_no_message_and_no_change(trial: StorageTrial) -> None:
-    await trial.storage.write(append(trial.tenant, "one"))
-    head = await trial.storage.feed.head()
-    end = EndTurn(id="turn", tenant=trial.tenant, outcome="ok", at=moment(1))
-    await trial.storage.write(_turn(trial), end, Touch(tenant=trial.tenant, thread="t", at=moment(5)))
-    expect.equal(await trial.storage.records.count(trial.tenant), 1)
-    expect.equal([c for c in await trial.storage.feed.read(head, 100) if c.tenant == trial.tenant], [])
-
-
-@promise
 async def messages_are_counted_per_tenant_and_in_all(trial: StorageTrial) -> None:
     before = await trial.storage.records.count(None)
     await trial.storage.write(append(trial.tenant, "one", "two"))
@@ -412,7 +210,7 @@ async def ids_that_look_alike_are_distinct(trial: StorageTrial) -> None:
     for name in DISTINCT_IDS:
         said = entry(name, key=name)
         receipts = await trial.storage.write(append(trial.tenant, said, thread=name, user=name))
-        expect.equal(_statuses(receipts), [(1, "recorded")])
+        expect.equal(statuses(receipts), [(1, "recorded")])
         await trial.storage.write(append(f"{trial.tenant}/{name}", replace(said, id=name)))
         await trial.storage.write(replace(_turn(trial), id=name, thread=name))
     for name in DISTINCT_IDS:
@@ -421,10 +219,6 @@ async def ids_that_look_alike_are_distinct(trial: StorageTrial) -> None:
         (message,) = await trial.storage.records.messages(f"{trial.tenant}/{name}", list(DISTINCT_IDS))
         expect.equal((message.id, message.content), (name, name))
         expect.equal(expect.present(await trial.storage.records.turn(trial.tenant, name)).thread, name)
-
-
-def _statuses(receipts: Receipts) -> list[tuple[int | None, str]]:
-    return [(receipt.seq, receipt.status) for receipt in receipts.receipts]
 
 
 async def _history(trial: StorageTrial, scope: Scope) -> list[Message]:

@@ -18,6 +18,7 @@ from rememberd.ports.vectors import Vector
 from .trial import moment, new_id
 
 if TYPE_CHECKING:
+    from rememberd.model import Receipts
     from rememberd.model.change import Noun
 
 HOUR = timedelta(hours=1)
@@ -146,3 +147,8 @@ def document(tenant: str, *terms: str, **fields: Any) -> Document:
         "at": moment(),
     }
     return Document(tenant=tenant, terms=terms, **{**defaults, **fields})
+
+
+def statuses(receipts: Receipts) -> list[tuple[int | None, str]]:
+    """What each receipt says."""
+    return [(receipt.seq, receipt.status) for receipt in receipts.receipts]
