@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakSet
 
-from sqlalchemy import text
+from sqlalchemy import event, text
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
-from rememberd import telemetry
+from rememberd import patience, telemetry
 from rememberd.errors import Conflict, RememberdError, StorageFull, StorageUnavailable
 
 from .transaction import HEAD, LOCK, Operate, Row, Work, commit_group, settle
@@ -88,6 +89,8 @@ class ServerExecutor:
             connect_args={"timeout": timeout, "command_timeout": timeout},
         )  # fmt: skip
         self._timeout = timeout
+        self._connections: WeakSet[Any] = WeakSet()
+        event.listen(self._engine.sync_engine, "connect", self._connected)
         self._queue: asyncio.Queue[Work | None] = asyncio.Queue()
         self._task: asyncio.Task[None] | None = None
         self._running: set[asyncio.Task[Any]] = set()
@@ -134,7 +137,10 @@ class ServerExecutor:
         self._check_silence()
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._queue.put_nowait(Work(operate, future))
-        return await future
+        try:
+            return await self._in_time(future)
+        except TimeoutError as error:
+            raise translate(error) from error
 
     def write_soon(self, operate: Operate) -> None:
         self._check_open()
@@ -144,7 +150,7 @@ class ServerExecutor:
         self._check_open()
         self._check_silence()
         try:
-            return await self._in_time(self._look(look))
+            return await self._in_time(self._asked(self._look(look)))
         except _TRANSLATED as error:
             raise translate(error) from error
 
@@ -152,26 +158,34 @@ class ServerExecutor:
         async with self._engine.connect() as connection:
             return await look(_Rows(connection))
 
-    async def _in_time(self, work: Coroutine[Any, Any, R]) -> R:
-        """What the work answers, or ``TimeoutError``. Clearing up may take longer than a caller should wait, and must
-        not leave a half-open connection behind: so it goes on by itself."""
+    def _asked(self, work: Coroutine[Any, Any, R]) -> asyncio.Task[R]:
+        """The work goes on by itself: clearing up may take longer than a caller should wait, and must not leave a
+        half-open connection behind."""
         task = asyncio.create_task(work)
         self._running.add(task)
         task.add_done_callback(self._ended)
-        done, _ = await asyncio.wait((task,), timeout=self._timeout)
+        return task
+
+    async def _in_time(self, asked: asyncio.Future[R]) -> R:
+        """What was answered, or ``TimeoutError`` when the call that asks has waited as long as it may."""
+        left = patience.left(self._timeout)
+        done, _ = await asyncio.wait((asked,), timeout=left)
         if not done:
-            task.cancel()
-            self._silent, self._ask_at = True, asyncio.get_running_loop().time() + _ASK_AGAIN
+            asked.cancel()
+            if left > self._timeout / 2:  # the rest of a call's time is too short to tell anything by
+                self._silent, self._ask_at = True, asyncio.get_running_loop().time() + _ASK_AGAIN
             raise TimeoutError
-        self._silent = False
-        if task.cancelled():  # by the driver, as its connection broke; nobody asked us to stop
+        if asked.cancelled():  # by the driver, as its connection broke; nobody asked us to stop
             raise ConnectionResetError
-        return task.result()
+        return asked.result()
 
     def _ended(self, task: asyncio.Task[Any]) -> None:
         self._running.discard(task)
-        if not task.cancelled():
-            task.exception()  # the caller has it, or has gone
+        if task.cancelled():
+            return
+        if task.exception() is None:
+            self._silent = False
+        self._ask_at = min(self._ask_at, asyncio.get_running_loop().time() + _ASK_AGAIN)
 
     def _check_silence(self) -> None:
         """Where the server has let somebody wait in vain, others are refused at once; one in a while asks again."""
@@ -185,12 +199,23 @@ class ServerExecutor:
         if self._closed:
             return
         self._closed = True
+        closing = asyncio.create_task(self._close())
+        await asyncio.wait((closing,), timeout=0 if self._silent else self._timeout)
+        if not closing.done():  # the server does not even say good-bye
+            for connection in tuple(self._connections):
+                connection.terminate()
+        await closing
+
+    async def _close(self) -> None:
         if self._task is not None:
             self._queue.put_nowait(None)
             await self._task
         if self._running:
             await asyncio.wait(self._running, timeout=self._timeout)
         await self._engine.dispose()
+
+    def _connected(self, connection: Any, _: Any) -> None:
+        self._connections.add(connection.driver_connection)
 
     def _check_open(self) -> None:
         if self._closed:
@@ -202,15 +227,15 @@ class ServerExecutor:
             group = [await self._queue.get()]
             while len(group) < _GROUP_LIMIT and not self._queue.empty():
                 group.append(self._queue.get_nowait())
-            works = [work for work in group if work is not None]
-            more = len(works) == len(group)
+            more = None not in group
+            works = [work for work in group if work is not None and not (work.future and work.future.done())]
             if works:
                 await self._write_group(works)
 
     async def _write_group(self, group: list[Work]) -> None:
         failure: BaseException | None = None
         try:
-            await self._in_time(commit_group(self._begin, group))
+            await self._in_time(self._asked(commit_group(self._begin, group)))
         except _TRANSLATED as error:
             failure = translate(error)
             group = group + self._waiting()
