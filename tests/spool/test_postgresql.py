@@ -10,24 +10,22 @@ from typing import TYPE_CHECKING, Any, Self
 import httpx2
 import pytest
 
-from rememberd import wiring
 from rememberd.errors import StorageUnavailable
 from rememberd.memory import Memory
 from rememberd.model import NewMessage, Query
 from rememberd.server import Gate, create_app
-from tests.conftest import plain_settings
 
+from .killed import TIMEOUT, drained, kill_under_load, open_beside, record_of
 from .servers import OwnPostgreSQL
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
     from pathlib import Path
 
-    from rememberd.model import Receipts
+    from rememberd import wiring
 
 pytestmark = pytest.mark.integration
 
-TIMEOUT = 1.0
 _TICK = 0.005
 
 
@@ -43,87 +41,30 @@ def url(server: OwnPostgreSQL) -> str:
     return server.fresh_database()
 
 
-async def _open(url: str, folder: Path, **settings: Any) -> wiring.Opened:
-    given = {
-        "data__folder": str(folder),
-        "database__timeout": TIMEOUT,
-        "failure_queue__first_pause": 0.1,
-        "failure_queue__longest_pause": 0.5,
-        **settings,
-    }
-    return await wiring.open_server(url, plain_settings(**given))
-
-
-async def _drained(opened: wiring.Opened, patience: float = 60.0) -> None:
-    async with asyncio.timeout(patience):
-        while opened.engine._parts.spool.usage().waiting:
-            await asyncio.sleep(0.02)
-
-
-async def _history(memory: Memory, thread: str) -> list[str]:
-    handle, contents, after = memory.of(user="lin", thread=thread), list[str](), None
-    while True:
-        page = await handle.history(order="oldest", limit=1000, after=after)
-        contents += [message.content for message in page.items]
-        if (after := page.next) is None:
-            return contents
-
-
-async def _write_until(memory: Memory, thread: str, stop: asyncio.Event, sent: dict[str, str]) -> None:
-    """One client: it sends one message after the other, and notes what was acknowledged."""
-    while not stop.is_set():
-        text = f"{thread} {len(sent)}"
-        receipts: Receipts = await memory.of(user="lin", thread=thread).ingest(text)
-        sent[text] = receipts.receipts[0].status
-        await asyncio.sleep(0.002)
-
-
-async def _all_are(sent: dict[str, dict[str, str]], status: str) -> None:
-    """Wait until the last message of every client was answered so: a busy thread, too, gets back to the storage."""
-    async with asyncio.timeout(60):
-        while not all(texts and texts[next(reversed(texts))] == status for texts in sent.values()):
-            await asyncio.sleep(0.01)
-
-
-async def kill_under_load(server: OwnPostgreSQL, url: str, folder: Path, cycles: int) -> None:
-    opened = await _open(url, folder)
-    memory = Memory(opened.engine)
-    stop, sent = asyncio.Event(), {f"t-{i}": dict[str, str]() for i in range(4)}
-    clients = [asyncio.create_task(_write_until(memory, thread, stop, texts)) for thread, texts in sent.items()]
-    for _ in range(cycles):
-        await _all_are(sent, "recorded")
-        server.kill()
-        await _all_are(sent, "spooled")
-        await asyncio.to_thread(server.start)
-    await _all_are(sent, "recorded")
-    stop.set()
-    await asyncio.gather(*clients)
-    await _drained(opened)
-    for thread, texts in sent.items():
-        assert await _history(memory, thread) == list(texts)
-    assert opened.engine._parts.spool.usage().dead == 0
-    await memory.close()
-
-
 def test_a_server_killed_under_load_loses_nothing(server: OwnPostgreSQL, url: str, tmp_path: Path) -> None:
-    asyncio.run(kill_under_load(server, url, tmp_path, cycles=2))
+    row = asyncio.run(kill_under_load(server, url, tmp_path, cycles=2))
+    assert row.passed, row
 
 
 def test_what_waits_is_taken_over_by_the_next_process(server: OwnPostgreSQL, url: str, tmp_path: Path) -> None:
     async def crash_and_take_over() -> None:
-        first, second = await _open(url, tmp_path), await _open(url, tmp_path)
+        first, second = await open_beside(url, tmp_path), await open_beside(url, tmp_path)
         with server.paused():
             for i, opened in enumerate((first, second)):
                 await Memory(opened.engine).of(user="lin", thread=f"t-{i}").ingest(f"from {i}")
             for opened in (first, second):
                 await opened.engine.close()
-        third = await _open(url, tmp_path)
-        await _drained(third)
+        third = await open_beside(url, tmp_path)
+        await drained(third)
         memory = Memory(third.engine)
-        assert [await _history(memory, f"t-{i}") for i in range(2)] == [["from 0"], ["from 1"]]
+        assert [await _contents(memory, f"t-{i}") for i in range(2)] == [["from 0"], ["from 1"]]
         await memory.close()
 
     asyncio.run(crash_and_take_over())
+
+
+async def _contents(memory: Memory, thread: str) -> list[str]:
+    return [message.content for message in await record_of(memory, thread)]
 
 
 class Timed:
@@ -166,7 +107,7 @@ def test_a_server_that_answers_nobody_holds_no_call_up_beyond_its_time_out(
     server: OwnPostgreSQL, url: str, tmp_path: Path
 ) -> None:
     async def pause() -> None:
-        opened = await _open(url, tmp_path)
+        opened = await open_beside(url, tmp_path)
         memory = Memory(opened.engine)
         lin = memory.of(user="lin", thread="t")
         await lin.ingest("before")
@@ -180,8 +121,8 @@ def test_a_server_that_answers_nobody_holds_no_call_up_beyond_its_time_out(
             ready = await opened.engine.ready()
         assert "wait in the spool" in ready[0]
         assert timed.beyond(TIMEOUT + 0.1) == []
-        await _drained(opened)
-        assert (await _history(memory, "t"))[:2] == ["before", "meanwhile"]
+        await drained(opened)
+        assert (await _contents(memory, "t"))[:2] == ["before", "meanwhile"]
         assert await opened.engine.ready() == ()
         await memory.close()
 
@@ -194,7 +135,7 @@ def test_a_call_has_one_time_out_whenever_the_server_stops_to_answer(
     """It stops in the middle of calls, and answers again: what was answered in between gives no call more time."""
 
     async def pause_often() -> None:
-        opened = await _open(url, tmp_path)
+        opened = await open_beside(url, tmp_path)
         stop = asyncio.Event()
 
         async def talk(thread: str, timed: Timed) -> None:
@@ -212,7 +153,7 @@ def test_a_call_has_one_time_out_whenever_the_server_stops_to_answer(
             stop.set()
             await asyncio.gather(*talking)
         assert timed.beyond(TIMEOUT + 0.1) == []
-        await _drained(opened)
+        await drained(opened)
         await opened.engine.close()
 
     asyncio.run(pause_often())
@@ -249,7 +190,7 @@ def _calls(opened: wiring.Opened, thread: str) -> dict[str, Callable[[], Awaitab
 
 def test_a_server_that_answers_nobody_is_left_in_time(server: OwnPostgreSQL, url: str, tmp_path: Path) -> None:
     async def leave() -> None:
-        opened = await _open(url, tmp_path)
+        opened = await open_beside(url, tmp_path)
         memory = Memory(opened.engine)
         await asyncio.gather(*(memory.of(user="lin", thread=f"t-{i}").history() for i in range(8)))
         with server.paused():
@@ -262,7 +203,7 @@ def test_a_server_that_answers_nobody_is_left_in_time(server: OwnPostgreSQL, url
 
 def test_health_is_told_while_the_server_answers_nobody(server: OwnPostgreSQL, url: str, tmp_path: Path) -> None:
     async def ask() -> None:
-        opened = await _open(url, tmp_path)
+        opened = await open_beside(url, tmp_path)
         app = create_app(opened.engine, gate=Gate())
         api_key = await opened.engine.operate.add_api_key("default")
         client = httpx2.AsyncClient(
@@ -293,7 +234,7 @@ def test_health_is_told_while_the_server_answers_nobody(server: OwnPostgreSQL, u
                 assert readiness["status"] == "degraded"
             assert requests.beyond(TIMEOUT + 0.1) == []
             assert health_checks.beyond(0.1) == []
-            await _drained(opened)
+            await drained(opened)
             assert (await http.get("/readyz")).json()["status"] == "ok"
         await opened.engine.close()
 
