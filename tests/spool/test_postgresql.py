@@ -7,6 +7,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self
 
+import asyncpg
 import httpx2
 import pytest
 
@@ -61,6 +62,29 @@ def test_what_waits_is_taken_over_by_the_next_process(server: OwnPostgreSQL, url
         await memory.close()
 
     asyncio.run(crash_and_take_over())
+
+
+_POISON = """
+CREATE FUNCTION refuse() RETURNS trigger AS $$ BEGIN RAISE 'no'; END $$ LANGUAGE plpgsql;
+CREATE TRIGGER poison BEFORE INSERT ON messages FOR EACH ROW WHEN (NEW.content = 'poison') EXECUTE FUNCTION refuse()
+"""
+
+
+def test_what_the_server_refuses_harms_no_neighbour(url: str, tmp_path: Path) -> None:
+    async def refuse() -> None:
+        opened = await open_beside(url, tmp_path)
+        meddler = await asyncpg.connect(url)
+        await meddler.execute(_POISON)
+        await meddler.close()
+        memory = Memory(opened.engine)
+        calls = [memory.of(user="lin", thread=f"t-{i}").ingest("poison" if i == 3 else "fine") for i in range(8)]
+        answers = [receipts.receipts[0].status for receipts in await asyncio.gather(*calls)]
+        assert answers == ["recorded"] * 3 + ["spooled"] + ["recorded"] * 4
+        await drained(opened)
+        assert opened.engine._parts.spool.usage().dead == 1
+        await memory.close()
+
+    asyncio.run(refuse())
 
 
 async def _contents(memory: Memory, thread: str) -> list[str]:

@@ -26,6 +26,7 @@ R = TypeVar("R")
 _GROUP_LIMIT = 128
 _ASK_AGAIN = 1.0  # seconds until a server that let somebody wait in vain is asked again
 _DISK_FULL = "53100"
+_REFUSALS = ("21", "22", "23", "54", "P0")  # the classes of states that say what a statement is refused for
 
 
 def translate(error: Exception) -> RememberdError:
@@ -75,6 +76,10 @@ class ServerTransaction(_Rows):
             await self._connection.rollback()
         finally:
             await self._connection.close()
+
+    def refusal(self, error: Exception) -> RememberdError | None:
+        state = getattr(getattr(error, "orig", None), "sqlstate", None) or ""
+        return translate(error) if state.startswith(_REFUSALS) else None
 
 
 class ServerExecutor:
