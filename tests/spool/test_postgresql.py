@@ -87,6 +87,29 @@ def test_what_the_server_refuses_harms_no_neighbour(url: str, tmp_path: Path) ->
     asyncio.run(refuse())
 
 
+def test_a_server_that_is_slow_with_one_is_not_silent_for_others(url: str, tmp_path: Path) -> None:
+    """Somebody else keeps all writers waiting; who reads is answered all the while, and so is told nothing else."""
+
+    async def hold() -> None:
+        opened = await open_beside(url, tmp_path)
+        lin = Memory(opened.engine).of(user="lin", thread="t")
+        holder = await asyncpg.connect(url)
+        async with holder.transaction():
+            await holder.execute("SELECT id FROM feed_lock FOR UPDATE")
+            writing = asyncio.create_task(lin.ingest("meanwhile"))
+            while not writing.done():
+                await lin.history()
+                await asyncio.sleep(0.05)
+            assert (await writing).receipts[0].status == "spooled"
+            for _ in range(10):
+                await lin.history()
+        await holder.close()
+        await drained(opened)
+        await opened.engine.close()
+
+    asyncio.run(hold())
+
+
 async def _contents(memory: Memory, thread: str) -> list[str]:
     return [message.content for message in await record_of(memory, thread)]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakSet
 
@@ -13,6 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 from rememberd import patience, telemetry
 from rememberd.errors import Conflict, RememberdError, StorageFull, StorageUnavailable
 
+from .silence import Silence
 from .transaction import HEAD, LOCK, Operate, Row, Work, commit_group, settle
 
 if TYPE_CHECKING:
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 
 _GROUP_LIMIT = 128
-_ASK_AGAIN = 1.0  # seconds until a server that let somebody wait in vain is asked again
 _DISK_FULL = "53100"
 _REFUSALS = ("21", "22", "23", "54", "P0")  # the classes of states that say what a statement is refused for
 
@@ -99,8 +100,7 @@ class ServerExecutor:
         self._queue: asyncio.Queue[Work | None] = asyncio.Queue()
         self._task: asyncio.Task[None] | None = None
         self._running: set[asyncio.Task[Any]] = set()
-        self._silent = False
-        self._ask_at = 0.0
+        self._silence = Silence(timeout)
         self._version = "?"
         self._closed = False
 
@@ -113,8 +113,16 @@ class ServerExecutor:
             async with self._engine.connect() as connection:
                 self._version = str((await connection.execute(text("SHOW server_version"))).scalar_one())
         except _TRANSLATED as error:
-            raise translate(error) from error
+            raise self._unreachable(error) from error
         self._task = asyncio.create_task(self._write_groups(), name="rememberd-write")
+
+    def _unreachable(self, error: Exception) -> StorageUnavailable:
+        """There is nothing to begin with; so it says what to look at."""
+        why = str(getattr(error, "orig", None) or error) or "it does not answer"
+        url = self._engine.url.set(drivername=self.dialect).render_as_string()
+        return StorageUnavailable(
+            f"{url} cannot be used: {why}; see that the server runs and that the URL is right, then start again"
+        )
 
     async def migrate(self, migrate: Callable[[Callable[[str, Sequence[Any]], list[Row]]], None]) -> None:
         """Run migration steps in one transaction; processes that start together take turns."""
@@ -139,7 +147,7 @@ class ServerExecutor:
 
     async def write(self, operate: Operate) -> Any:
         self._check_open()
-        self._check_silence()
+        self._silence.check()
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._queue.put_nowait(Work(operate, future))
         try:
@@ -153,7 +161,7 @@ class ServerExecutor:
 
     async def read(self, look: Callable[[Reader], Awaitable[R]]) -> R:
         self._check_open()
-        self._check_silence()
+        self._silence.check()
         try:
             return await self._in_time(self._asked(self._look(look)))
         except _TRANSLATED as error:
@@ -173,12 +181,11 @@ class ServerExecutor:
 
     async def _in_time(self, asked: asyncio.Future[R]) -> R:
         """What was answered, or ``TimeoutError`` when the call that asks has waited as long as it may."""
-        left = patience.left(self._timeout)
-        done, _ = await asyncio.wait((asked,), timeout=left)
+        began = time.monotonic()
+        done, _ = await asyncio.wait((asked,), timeout=patience.left(self._timeout))
         if not done:
             asked.cancel()
-            if left > self._timeout / 2:  # the rest of a call's time is too short to tell anything by
-                self._silent, self._ask_at = True, asyncio.get_running_loop().time() + _ASK_AGAIN
+            self._silence.waited_in_vain(began)
             raise TimeoutError
         if asked.cancelled():  # by the driver, as its connection broke; nobody asked us to stop
             raise ConnectionResetError
@@ -186,26 +193,15 @@ class ServerExecutor:
 
     def _ended(self, task: asyncio.Task[Any]) -> None:
         self._running.discard(task)
-        if task.cancelled():
-            return
-        if task.exception() is None:
-            self._silent = False
-        self._ask_at = min(self._ask_at, asyncio.get_running_loop().time() + _ASK_AGAIN)
-
-    def _check_silence(self) -> None:
-        """Where the server has let somebody wait in vain, others are refused at once; one in a while asks again."""
-        if self._silent:
-            now = asyncio.get_running_loop().time()
-            if now < self._ask_at:
-                raise StorageUnavailable("the database server does not answer")
-            self._ask_at = now + self._timeout + _ASK_AGAIN
+        if not task.cancelled():
+            self._silence.ended(answered=task.exception() is None)
 
     async def close(self) -> None:
         if self._closed:
             return
         self._closed = True
         closing = asyncio.create_task(self._close())
-        await asyncio.wait((closing,), timeout=0 if self._silent else self._timeout)
+        await asyncio.wait((closing,), timeout=0 if self._silence.lasts else self._timeout)
         if not closing.done():  # the server does not even say good-bye
             for connection in tuple(self._connections):
                 connection.terminate()
