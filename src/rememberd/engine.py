@@ -31,6 +31,7 @@ from .guard.access import permit_tenant
 from .guard.audit import note_of
 from .model import Actor, Context, MemoryItem, Page, Receipts, Scope, Turn
 from .operate.operations import LocalOperations
+from .patience import one_call
 from .ports.holdings import Put
 from .ports.parts import Recalled
 from .ports.records import Append, BeginTurn, EndTurn, TurnState
@@ -218,6 +219,7 @@ class LocalEngine:
         recall = partial(self._recall, everyone=True)
         return LocalOperations(self._parts, self._spooler, self._actor, recall)
 
+    @one_call
     async def ingest(self, scope: Scope, messages: Sequence[NewMessage], idempotency_key: str | None) -> Receipts:
         faults = self._faults(scope)
         check_messages(faults, messages, idempotency_key)
@@ -226,12 +228,14 @@ class LocalEngine:
         append = self._append(scope, messages, idempotency_key)
         return await self._record(self._note("ingest", scope, thread=append.thread, messages=len(messages)), append)
 
+    @one_call
     async def query(self, scope: Scope, query: Query) -> Context:
         faults = self._faults(scope)
         check_query(faults, query)
         faults.raise_if_any()
         return await self._recall(scope, query)
 
+    @one_call
     async def history(
         self, scope: Scope, *, order: Order, after: str | None, limit: int, search: str | None
     ) -> Page[Message]:
@@ -245,12 +249,14 @@ class LocalEngine:
         self._note_soon("history", scope, messages=len(page.items))
         return page
 
+    @one_call
     async def window(self, scope: Scope, *, resume: bool) -> tuple[Message, ...]:
         faults = self._faults(scope)
         faults.id("/thread", scope.thread, optional=False)
         faults.raise_if_any()
         return await self._window(scope, resume=resume)
 
+    @one_call
     async def add(self, scope: Scope, memory: NewMemory, idempotency_key: str | None) -> MemoryItem:
         faults = self._faults(scope)
         check_memory(faults, memory)
@@ -264,9 +270,11 @@ class LocalEngine:
         except StaleRevision:  # it was revised meanwhile, and may say something else by now
             return await self._write(replace(put, item=item), self._note("memory.add", scope, memory=item.id))
 
+    @one_call
     async def get(self, scope: Scope, memory_id: str) -> MemoryItem:
         return await self._seen(scope, memory_id)
 
+    @one_call
     async def list(self, scope: Scope, filters: Filters, *, after: str | None, limit: int) -> Page[MemoryItem]:
         faults = self._faults(scope)
         check_filters(faults, filters)
@@ -280,6 +288,7 @@ class LocalEngine:
         self._note_soon("memory.list", scope, memories=len(page))
         return Page(tuple(page), write_cursor(page[-1].position, *of) if len(found) > limit else None)
 
+    @one_call
     async def revise(self, scope: Scope, memory_id: str, patch: MemoryPatch, expected: int | None) -> MemoryItem:
         faults = self._faults(scope)
         check_memory(faults, patch)
@@ -288,12 +297,14 @@ class LocalEngine:
         revision = next_revision(item, patch, self._parts.clock())
         return await self._write(Put(item=revision), self._note("memory.revise", scope, memory=memory_id))
 
+    @one_call
     async def delete(self, scope: Scope, memory_id: str, expected: int | None) -> None:
         item = await self._expected(scope, memory_id, expected)
         await self._write(
             Put(item=deleted(item, self._parts.clock())), self._note("memory.delete", scope, memory=memory_id)
         )
 
+    @one_call
     async def versions(self, scope: Scope, memory_id: str) -> tuple[MemoryItem, ...]:
         faults = self._faults(scope)
         faults.id("/id", memory_id, optional=False)
@@ -304,6 +315,7 @@ class LocalEngine:
         self._note_soon("memory.versions", scope, memory=memory_id)
         return tuple(versions)
 
+    @one_call
     async def begin_turn(self, scope: Scope, message: NewMessage, query: Query, idempotency_key: str | None) -> Turn:
         faults = self._faults(scope)
         check_message(faults, message, "/message")
@@ -323,6 +335,7 @@ class LocalEngine:
         context = await self._recall(scope, query, exclude=frozenset([receipt.id]))
         return Turn(turn_id, append.thread, receipt, context)
 
+    @one_call
     async def end_turn(
         self, scope: Scope, turn_id: str, outcome: Outcome, reply: NewMessage | None, detail: dict[str, Any]
     ) -> Receipt | None:

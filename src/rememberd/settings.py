@@ -49,7 +49,7 @@ TABLE: dict[str, Setting] = {
         ),
         Setting("database.pool_size", 5, "connections kept to the database server", int),
         Setting("database.max_overflow", 10, "connections beyond these under load", int),
-        Setting("database.timeout", 10.0, "seconds after which the database server counts as out of reach", float),
+        Setting("database.timeout", 10.0, "seconds that a call waits for the database server, over all it asks", float),
         Setting("database.lock_timeout", 5.0, "seconds to wait for a lock that another program has on SQLite", float),
         Setting(
             "database.synchronous", "FULL", "how SQLite commits; all but FULL may lose writes",

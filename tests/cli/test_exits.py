@@ -82,6 +82,7 @@ def test_every_error_has_its_exit_code() -> None:
         (("memories", "add", "x", "--kind", "message"), 5),
         (("memories", "add", "x", "--expires-at", "tomorrow"), 5),
         (("stats", "--url", "http://127.0.0.1:9"), 6),
+        (("stats", "--url", "postgresql://lin@127.0.0.1:9/x"), 6),
     ],
     ids=str,
 )
@@ -92,6 +93,14 @@ def test_a_failure_is_one_line(shell: Shell, arguments: tuple[str, ...], code: i
     last = ended.err.splitlines()[-1]
     assert last.startswith("rememberd: ")
     assert len(ended.err.splitlines()) == 1 or arguments[0] == "serve"
+
+
+def test_a_database_server_that_is_not_there_is_told_with_what_to_look_at(shell: Shell) -> None:
+    for arguments in (("serve", "--storage"), ("stats", "--url")):
+        ended = shell(*arguments, "postgresql://lin:secret@127.0.0.1:9/x")
+        assert (ended.code, ended.out) == (6, "")
+        assert "postgresql://lin:***@127.0.0.1:9/x cannot be used" in ended.err
+        assert "see that the server runs and that the URL is right" in ended.err
 
 
 def test_with_json_a_failure_is_a_problem(shell: Shell) -> None:

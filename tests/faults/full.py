@@ -24,6 +24,9 @@ from rememberd.prove.kills import crashes, random_kills
 from rememberd.prove.refusals import refusals
 from rememberd.prove.scenarios import SCENARIOS
 from tests import postgres
+from tests.spool.killed import kill_under_load
+from tests.spool.servers import OwnPostgreSQL
+from tests.spool.test_load import spool_through_restarts
 
 from .conftest import WITHOUT_MODELS
 
@@ -34,8 +37,11 @@ RESULTS = Path(__file__).parents[2] / "docs" / "reference" / "faults.json"
 
 KILLS = 500
 KILLS_BESIDE_POSTGRESQL = 50
+KILLS_OF_POSTGRESQL = 20
+SPOOLED = 10_000
+DRAINED_WITHIN = 60.0  # seconds after the storage is back
 DEATHS = 20  # at each crash point
-READY_WITHIN = 5.0  # seconds, of a server after the death of the one before
+READY_WITHIN = 5.0  # seconds, of a server after the death of the one before, not counting those without a core
 CUTS = 300
 REPLIES = 10_000
 REFUSALS = 300
@@ -56,9 +62,11 @@ class Result:
     def written(self, seconds: float) -> dict[str, Any]:
         row = self.row
         counts = {what: len(getattr(row, what)) for what in ("lost", "duplicated", "disordered", "leaked")}
-        told = {"tries": row.tries, "acknowledged": row.acknowledged, **counts, "ready_again": row.ready_again}
+        told = {"tries": row.tries, "acknowledged": row.acknowledged, **counts}
+        ready = {"ready_again": row.ready_again, "ready_alone": row.ready_alone}
         busy = round(os.getloadavg()[0] / (os.cpu_count() or 1), 1)  # processes that wanted a core, for each core
-        return {**told, "lost_in": self.lost_in, "control": self.is_control, "seconds": round(seconds), "busy": busy}
+        judged = {"lost_in": self.lost_in, "control": self.is_control}
+        return {**told, **ready, **judged, "seconds": round(seconds), "busy": busy}
 
 
 async def kills(place: Place, random: Random) -> Result:
@@ -69,6 +77,22 @@ async def kills_beside_postgresql(place: Place, random: Random) -> Result:
     url = await asyncio.to_thread(lambda: postgres.server().fresh_database())
     beside = Place(place.folder, {**place.settings, "database.dsn": url})
     return Result(await random_kills(beside, random, KILLS_BESIDE_POSTGRESQL, ready_within=READY_WITHIN))
+
+
+async def kills_of_postgresql(place: Place, random: Random) -> Result:
+    server = await asyncio.to_thread(OwnPostgreSQL)
+    try:
+        url = await asyncio.to_thread(server.fresh_database)
+        return Result(await kill_under_load(server, url, place.folder, KILLS_OF_POSTGRESQL))
+    finally:
+        await asyncio.to_thread(server.stop)
+
+
+async def spooled(place: Place, random: Random) -> Result:
+    """Whatever is lost, doubled or out of order ends it."""
+    took = await asyncio.to_thread(spool_through_restarts, place.folder, SPOOLED)
+    late = () if took < DRAINED_WITHIN else (f"recorded {took:.0f} s after the storage was back",)
+    return Result(Row(fault="storage out of reach", tries=1, acknowledged=SPOOLED, failures=late, ready_again=took))
 
 
 def deaths(point: str) -> Callable[[Place, Random], Coroutine[Any, Any, Result]]:
@@ -105,6 +129,8 @@ async def reaches(place: Place, random: Random) -> Result:
 FAULTS: dict[str, Callable[[Place, Random], Coroutine[Any, Any, Result]]] = {
     "kill -9 at a random moment": kills,
     "kill -9 at a random moment, storage on PostgreSQL": kills_beside_postgresql,
+    "PostgreSQL killed with -9": kills_of_postgresql,
+    f"storage locked for {SPOOLED:,} messages, server restarted twice": spooled,
     **{f"death at `{point}`": deaths(point) for point in SCENARIOS},
     "power cut": cuts("FULL"),
     "write or sync refused by the disk": refused,

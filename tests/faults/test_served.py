@@ -19,3 +19,14 @@ def test_a_server_that_cannot_start_says_why(place: Place) -> None:
     broken = replace(place, settings={**place.settings, "window.size": "many"})
     with pytest.raises(StorageUnavailable, match="must be a whole number"):
         asyncio.run(Served.start(broken))
+
+
+def test_a_server_tells_how_much_of_its_start_it_waited_for_a_core(place: Place) -> None:
+    async def start_and_end() -> Served:
+        server = await Served.start(place)
+        assert server is not None
+        await server.end()
+        return server
+
+    server = asyncio.run(start_and_end())
+    assert 0 <= server.queued < server.took

@@ -100,10 +100,17 @@ def faults() -> str:
         lost = f"{told['lost']:,} of {told['acknowledged']:,}"
         if told["control"]:
             lost = f"in {told['lost_in']} of {told['tries']} tries, as it has to be"
-        ready_again = "" if told["ready_again"] is None else f"≤ {max(told['ready_again'], 0.05):.1f} s"
         busy = "not noted" if told["busy"] is None else f"{told['busy']:.0f}"
-        rows.append((fault, f"{told['tries']:,}", lost, str(told["duplicated"]), ready_again, busy))
+        rows.append((fault, f"{told['tries']:,}", lost, str(told["duplicated"]), _ready_again(told), busy))
     return _table(("fault", "tries", "lost", "duplicated", "ready again", "busy"), rows)
+
+
+def _ready_again(told: dict[str, Any]) -> str:
+    if told["ready_again"] is None:
+        return ""
+    longest = f"≤ {max(told['ready_again'], 0.05):.1f} s"
+    alone = told.get("ready_alone")
+    return longest if alone is None or told["ready_again"] - alone < 0.5 else f"{longest}; alone ≤ {alone:.1f} s"
 
 
 def crash_points() -> str:

@@ -6,9 +6,9 @@ import asyncio
 import sys
 from typing import TYPE_CHECKING
 
+from .killed import kill_under_load
 from .servers import OwnPostgreSQL
 from .test_load import spool_through_restarts
-from .test_postgresql import kill_under_load
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,6 +28,7 @@ def test_ten_thousand_messages_spooled_through_two_restarts_are_recorded_in_orde
 def test_a_postgresql_killed_twenty_times_under_load_loses_nothing(tmp_path: Path) -> None:
     server = OwnPostgreSQL()
     try:
-        asyncio.run(kill_under_load(server, server.fresh_database(), tmp_path, cycles=20))
+        row = asyncio.run(kill_under_load(server, server.fresh_database(), tmp_path, cycles=20))
     finally:
         server.stop()
+    assert row.passed, row

@@ -39,6 +39,7 @@ class OwnPostgreSQL(PostgreSQL):
 
     def kill(self) -> None:
         """As a power cut of that machine alone."""
+        os.kill(self.processes()[0], signal.SIGSTOP)  # or it could have one more child than we know of
         processes = self.processes()
         self.signal(signal.SIGKILL)
         while any(_lives(process) for process in processes):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 import pytest
@@ -258,3 +259,15 @@ def test_the_doctor_names_the_cure(store: Store) -> None:
     drained(store)
     assert finding() == ("warning", "rememberd failures list")
     assert store.run(store.memory.operate.stats()).dead_letters == 1
+
+
+def test_what_the_storage_refuses_harms_no_neighbour(store: Store) -> None:
+    poisoned(store.folder, POISON)
+
+    async def together() -> list[str]:
+        calls = [store.memory.of(user="lin", thread=f"t-{i}").ingest("poison" if i == 3 else "fine") for i in range(8)]
+        return [receipts.receipts[0].status for receipts in await asyncio.gather(*calls)]
+
+    assert store.run(together()) == ["recorded"] * 3 + ["spooled"] + ["recorded"] * 4
+    drained(store)
+    assert store.parts.spool.usage().dead == 1

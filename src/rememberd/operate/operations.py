@@ -14,6 +14,7 @@ from rememberd.guard.access import permit_operator
 from rememberd.guard.api_keys import make_api_key
 from rememberd.guard.audit import note_of
 from rememberd.model import Page, Scope
+from rememberd.patience import one_call
 from rememberd.ports.api_keys import AddApiKey, RevokeApiKey
 from rememberd.ports.jobs import Cancel, Retry
 
@@ -63,6 +64,7 @@ class LocalOperations:
         self._actor = actor
         self._recall = recall_over_everyone
 
+    @one_call
     async def query(self, tenant: str, query: Query) -> Context:
         permit_operator(self._actor)
         faults = Faults()
@@ -71,6 +73,7 @@ class LocalOperations:
         faults.raise_if_any()
         return await self._recall(Scope(tenant), query)
 
+    @one_call
     async def stats(self, tenant: str | None = None) -> Stats:
         permit_operator(self._actor)
         faults = Faults()

@@ -39,6 +39,7 @@ class _Tally:
     disordered: set[str] = field(default_factory=set)
     failures: list[str] = field(default_factory=list)
     took: list[float] = field(default_factory=list)
+    took_alone: list[float] = field(default_factory=list)
 
     def add(self, verdict: Verdict) -> None:
         self.lost.update(verdict.lost)
@@ -46,9 +47,11 @@ class _Tally:
         self.disordered.update(verdict.disordered)
 
     def recovered(self, server: Served) -> None:
+        alone = server.took - server.queued
         self.took.append(server.took)
-        if server.took > self.ready_within:
-            self.failures.append(f"ready again after {server.took:.1f} s, not within {self.ready_within:.0f} s")
+        self.took_alone.append(alone)
+        if alone > self.ready_within:
+            self.failures.append(f"ready again after {alone:.1f} s, not within {self.ready_within:.0f} s")
 
     def row(self, fault: str, acknowledged: int) -> Row:
         return Row(
@@ -60,6 +63,7 @@ class _Tally:
             disordered=tuple(sorted(self.disordered)),
             failures=tuple(self.failures),
             ready_again=max(self.took, default=None),
+            ready_alone=max(self.took_alone, default=None),
         )
 
 

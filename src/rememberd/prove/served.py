@@ -46,13 +46,15 @@ class Place:
 
 
 class Served:
-    """A running server. ``took`` is the time from its start until it was ready, in seconds."""
+    """A running server. ``took`` is the time from its start until it was ready, in seconds; ``queued`` is how much of
+    that it had no core of the machine to run on."""
 
-    def __init__(self, place: Place, process: Process, url: str, took: float) -> None:
+    def __init__(self, place: Place, process: Process, url: str, took: float, queued: float) -> None:
         self.place = place
         self._process = process
         self.url = url
         self.took = took
+        self.queued = queued
 
     @classmethod
     async def start(
@@ -74,7 +76,7 @@ class Served:
             await process.wait()
             raise
         if url is not None:
-            return cls(place, process, url, time.monotonic() - began)
+            return cls(place, process, url, time.monotonic() - began, _queued(process.pid))
         if await process.wait() != -signal.SIGKILL or dies_at is None:
             told = place.log.read_text(encoding="utf-8", errors="replace").strip()
             raise StorageUnavailable(f"rememberd did not start: {told}")
@@ -98,6 +100,14 @@ class Served:
         await asyncio.wait_for(self._process.communicate(), patience)
         assert self._process.returncode is not None
         return self._process.returncode
+
+
+def _queued(pid: int) -> float:
+    """How many seconds a process was ready to run and did not, where the system tells."""
+    try:
+        return int(Path(f"/proc/{pid}/schedstat").read_text().split()[1]) / 1e9
+    except (OSError, IndexError):
+        return 0.0
 
 
 async def _announced(process: Process) -> str | None:

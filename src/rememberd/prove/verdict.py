@@ -36,7 +36,10 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """A row of the fault table: what was done how often, and what it cost."""
+    """A row of the fault table: what was done how often, and what it cost.
+
+    ``ready_alone`` is ``ready_again`` without the time that servers had no core of a busy machine to run on.
+    """
 
     fault: str
     tries: int
@@ -47,6 +50,7 @@ class Row:
     leaked: tuple[str, ...] = ()
     failures: tuple[str, ...] = ()
     ready_again: float | None = None
+    ready_alone: float | None = None
 
     @property
     def passed(self) -> bool:

@@ -17,6 +17,7 @@ from starlette.routing import Match
 
 from rememberd.errors import RememberdError
 from rememberd.guard.access import permit_operator
+from rememberd.patience import one_call, waiting_for_the_caller
 
 from .asked import Asked
 from .call import Call
@@ -43,6 +44,7 @@ class Route(APIRoute):
         hints = get_type_hints(endpoint, include_extras=True)
         self._body = TypeAdapter(hints["body"]) if "body" in hints else None
         self._asked: type[Asked] | None = hints["asked"].__origin__ if "asked" in hints else None
+        self._serve = one_call(self._answer) if self.access == "tenant" else self._answer
         problems = documented(*self._refusals())
         super().__init__(path, endpoint, **{**options, "responses": problems | (options.get("responses") or {})})
 
@@ -54,7 +56,7 @@ class Route(APIRoute):
         if call.scope["method"] not in (self.methods or ()):
             return _another_method(call.scope)
         try:
-            return await self._answer(call, call.scope["app"].state.service)
+            return await self._serve(call, call.scope["app"].state.service)
         except RememberdError as failure:
             return problem_of(failure, call.scope["request_id"], conditional=b"if-match" in call.fields)
         except HTTPException as failure:
@@ -73,7 +75,8 @@ class Route(APIRoute):
         elif connection["query_string"]:
             parse_query(connection["query_string"], Asked)
         if self._body is not None:
-            sent = await read_body(call, service.limits)
+            with waiting_for_the_caller():
+                sent = await read_body(call, service.limits)
             if sent or self.body_field is None or self.body_field.field_info.is_required():
                 arguments["body"] = parse_body(sent, self._body)
         answer: Response = await self.endpoint(call, **arguments)

@@ -89,8 +89,11 @@ class Drain:
             if await self._is_outage(failure) or not await self._one_by_one(calls):
                 return self._back_off()
         else:
-            quick = time.monotonic() - now < _LONG
-            self._batch = min(self._rule.batch_size, self._batch * 2) if quick else max(1, self._batch * 2 // 3)
+            took = time.monotonic() - now
+            if took < _LONG / 2:
+                self._batch = min(self._rule.batch_size, self._batch * 2)
+            elif took > _LONG:
+                self._batch = max(1, self._batch * 2 // 3)
         self._failed = 0
         return 0
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakSet
 
-from sqlalchemy import text
+from sqlalchemy import event, text
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
-from rememberd import telemetry
+from rememberd import patience, telemetry
 from rememberd.errors import Conflict, RememberdError, StorageFull, StorageUnavailable
 
+from .silence import Silence
 from .transaction import HEAD, LOCK, Operate, Row, Work, commit_group, settle
 
 if TYPE_CHECKING:
@@ -23,8 +26,8 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 
 _GROUP_LIMIT = 128
-_ASK_AGAIN = 1.0  # seconds until a server that let somebody wait in vain is asked again
 _DISK_FULL = "53100"
+_REFUSALS = ("21", "22", "23", "54", "P0")  # the classes of states that say what a statement is refused for
 
 
 def translate(error: Exception) -> RememberdError:
@@ -75,6 +78,10 @@ class ServerTransaction(_Rows):
         finally:
             await self._connection.close()
 
+    def refusal(self, error: Exception) -> RememberdError | None:
+        state = getattr(getattr(error, "orig", None), "sqlstate", None) or ""
+        return translate(error) if state.startswith(_REFUSALS) else None
+
 
 class ServerExecutor:
     """Runs operations on a database server that other processes may use too."""
@@ -89,11 +96,12 @@ class ServerExecutor:
             connect_args={"timeout": timeout, "command_timeout": timeout},
         )  # fmt: skip
         self._timeout = timeout
+        self._connections: WeakSet[Any] = WeakSet()
+        event.listen(self._engine.sync_engine, "connect", self._connected)
         self._queue: asyncio.Queue[Work | None] = asyncio.Queue()
         self._task: asyncio.Task[None] | None = None
         self._running: set[asyncio.Task[Any]] = set()
-        self._silent = False
-        self._ask_at = 0.0
+        self._silence = Silence(timeout)
         self._version = "?"
         self._closed = False
 
@@ -106,8 +114,16 @@ class ServerExecutor:
             async with self._engine.connect() as connection:
                 self._version = str((await connection.execute(text("SHOW server_version"))).scalar_one())
         except _TRANSLATED as error:
-            raise translate(error) from error
+            raise self._unreachable(error) from error
         self._task = asyncio.create_task(self._write_groups(), name="rememberd-write")
+
+    def _unreachable(self, error: Exception) -> StorageUnavailable:
+        """There is nothing to begin with; so it says what to look at."""
+        why = str(getattr(error, "orig", None) or error) or "it does not answer"
+        url = self._engine.url.set(drivername=self.dialect).render_as_string()
+        return StorageUnavailable(
+            f"{url} cannot be used: {why}; see that the server runs and that the URL is right, then start again"
+        )
 
     async def migrate(self, migrate: Callable[[Callable[[str, Sequence[Any]], list[Row]]], None]) -> None:
         """Run migration steps in one transaction; processes that start together take turns."""
@@ -132,10 +148,13 @@ class ServerExecutor:
 
     async def write(self, operate: Operate) -> Any:
         self._check_open()
-        self._check_silence()
+        self._silence.check()
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._queue.put_nowait(Work(operate, future))
-        return await future
+        try:
+            return await self._in_time(future)
+        except TimeoutError as error:
+            raise translate(error) from error
 
     def write_soon(self, operate: Operate) -> None:
         self._check_open()
@@ -143,9 +162,9 @@ class ServerExecutor:
 
     async def read(self, look: Callable[[Reader], Awaitable[R]]) -> R:
         self._check_open()
-        self._check_silence()
+        self._silence.check()
         try:
-            return await self._in_time(self._look(look))
+            return await self._in_time(self._asked(self._look(look)))
         except _TRANSLATED as error:
             raise translate(error) from error
 
@@ -153,45 +172,52 @@ class ServerExecutor:
         async with self._engine.connect() as connection:
             return await look(_Rows(connection))
 
-    async def _in_time(self, work: Coroutine[Any, Any, R]) -> R:
-        """What the work answers, or ``TimeoutError``. Clearing up may take longer than a caller should wait, and must
-        not leave a half-open connection behind: so it goes on by itself."""
+    def _asked(self, work: Coroutine[Any, Any, R]) -> asyncio.Task[R]:
+        """The work goes on by itself: clearing up may take longer than a caller should wait, and must not leave a
+        half-open connection behind."""
         task = asyncio.create_task(work)
         self._running.add(task)
         task.add_done_callback(self._ended)
-        done, _ = await asyncio.wait((task,), timeout=self._timeout)
+        return task
+
+    async def _in_time(self, asked: asyncio.Future[R]) -> R:
+        """What was answered, or ``TimeoutError`` when the call that asks has waited as long as it may."""
+        began = time.monotonic()
+        done, _ = await asyncio.wait((asked,), timeout=patience.left(self._timeout))
         if not done:
-            task.cancel()
-            self._silent, self._ask_at = True, asyncio.get_running_loop().time() + _ASK_AGAIN
+            asked.cancel()
+            self._silence.waited_in_vain(began)
             raise TimeoutError
-        self._silent = False
-        if task.cancelled():  # by the driver, as its connection broke; nobody asked us to stop
+        if asked.cancelled():  # by the driver, as its connection broke; nobody asked us to stop
             raise ConnectionResetError
-        return task.result()
+        return asked.result()
 
     def _ended(self, task: asyncio.Task[Any]) -> None:
         self._running.discard(task)
         if not task.cancelled():
-            task.exception()  # the caller has it, or has gone
-
-    def _check_silence(self) -> None:
-        """Where the server has let somebody wait in vain, others are refused at once; one in a while asks again."""
-        if self._silent:
-            now = asyncio.get_running_loop().time()
-            if now < self._ask_at:
-                raise StorageUnavailable("the database server does not answer")
-            self._ask_at = now + self._timeout + _ASK_AGAIN
+            self._silence.ended(answered=task.exception() is None)
 
     async def close(self) -> None:
         if self._closed:
             return
         self._closed = True
+        closing = asyncio.create_task(self._close())
+        await asyncio.wait((closing,), timeout=0 if self._silence.lasts else self._timeout)
+        if not closing.done():  # the server does not even say good-bye
+            for connection in tuple(self._connections):
+                connection.terminate()
+        await closing
+
+    async def _close(self) -> None:
         if self._task is not None:
             self._queue.put_nowait(None)
             await self._task
         if self._running:
             await asyncio.wait(self._running, timeout=self._timeout)
         await self._engine.dispose()
+
+    def _connected(self, connection: Any, _: Any) -> None:
+        self._connections.add(connection.driver_connection)
 
     def _check_open(self) -> None:
         if self._closed:
@@ -203,15 +229,15 @@ class ServerExecutor:
             group = [await self._queue.get()]
             while len(group) < _GROUP_LIMIT and not self._queue.empty():
                 group.append(self._queue.get_nowait())
-            works = [work for work in group if work is not None]
-            more = len(works) == len(group)
+            more = None not in group
+            works = [work for work in group if work is not None and not (work.future and work.future.done())]
             if works:
                 await self._write_group(works)
 
     async def _write_group(self, group: list[Work]) -> None:
         failure: BaseException | None = None
         try:
-            await self._in_time(commit_group(self._begin, group))
+            await self._in_time(self._asked(commit_group(self._begin, group)))
         except _TRANSLATED as error:
             failure = translate(error)
             group = group + self._waiting()

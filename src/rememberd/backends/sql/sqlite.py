@@ -31,6 +31,7 @@ R = TypeVar("R")
 OLDEST_SAFE = 3051003
 
 _GROUP_LIMIT = 256
+_REFUSALS = (apsw.ConstraintError, apsw.MismatchError, apsw.RangeError, apsw.SQLError, apsw.TooBigError)
 _SOON = 0.02  # how long work that nobody waits for may wait for company, in seconds
 
 
@@ -113,6 +114,9 @@ class SqliteTransaction(_Rows):
     async def rollback(self) -> None:
         if self._connection.in_transaction:
             self._connection.execute("ROLLBACK")
+
+    def refusal(self, error: Exception) -> RememberdError | None:
+        return translate(error) if isinstance(error, _REFUSALS) else None
 
 
 class SqliteExecutor:

@@ -42,6 +42,11 @@ class Transaction(Reader, Protocol):
 
     async def rollback(self) -> None: ...
 
+    def refusal(self, error: Exception) -> RememberdError | None:
+        """Our error for one of the driver's that says that a statement was refused for what it is; None for any
+        other, which says that the storage cannot be used."""
+        ...
+
 
 Operate: TypeAlias = Callable[[Transaction], Awaitable[Any]]
 
@@ -81,19 +86,23 @@ class Work:
 async def commit_group(begin: Callable[[], Awaitable[Transaction]], group: Sequence[Work]) -> None:
     """Carry out many calls in one transaction, each as if it were alone.
 
-    A call that fails before it wrote anything fails alone. One that fails after takes the transaction with it,
-    and then every call of the group is carried out in a transaction of its own.
+    A call that fails before it wrote anything fails alone. One that fails after, or that the storage refuses, takes
+    the transaction with it, and then every call of the group is carried out in a transaction of its own.
     """
     transaction = await begin()
     for work in group:
         before = transaction.changed
         try:
             work.answer = await work.operate(transaction)
-        except RememberdError as failure:
-            if transaction.changed == before:
-                work.failure = failure
+        except Exception as error:
+            ours = isinstance(error, RememberdError)
+            if ours and transaction.changed == before:
+                work.failure = error
                 continue
             await transaction.rollback()
+            failure = error if ours else transaction.refusal(error)
+            if failure is None:
+                raise
             if len(group) == 1:
                 work.failure = failure
                 return
