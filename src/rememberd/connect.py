@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator
     from types import TracebackType
 
-    from .engine import Engine
+    from .verbs import Engine
 
 _PATIENCE = 3.0  # seconds that an owner may take to die, or to begin to serve
 _PAUSE = 0.05

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from datetime import datetime
     from types import TracebackType
 
-    from .engine import Engine, Operations, Order
+    from .ports.records import Order
+    from .verbs import Engine, Operations
 
 #: What is memory's failure, not the caller's mistake: the agent goes on without it.
 _MEMORY_FAILED = (Unavailable, DamagedStore, NotAuthenticated, AccessDenied)

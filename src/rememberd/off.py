@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Sequence
     from pathlib import Path
 
-    from .engine import Operations, Order, View
     from .model import (
         ApiKey,
         AuditEntry,
@@ -36,6 +35,8 @@ if TYPE_CHECKING:
         Scope,
     )
     from .ports.backups import Piece
+    from .ports.records import Order
+    from .verbs import Operations, View
 
 OFF = "memory: it is switched off; nothing is kept and nothing is recalled"
 

@@ -31,7 +31,7 @@ from rememberd.model import Filters, MemoryPatch, NewMemory, NewMessage, Progres
 from rememberd.ports.vectors import PutVectors, Serve, Space, Vector, Want
 
 if TYPE_CHECKING:
-    from rememberd.engine import Engine
+    from rememberd.verbs import Engine
 
     from .conftest import House
 

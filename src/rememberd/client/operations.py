@@ -32,8 +32,8 @@ from .wire import DroppedLane, Problem, QueryAnswer, Replayed, ShownApiKey, cont
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator
 
-    from rememberd.engine import View
     from rememberd.model import Context, FailureState, JobState, Query
+    from rememberd.verbs import View
 
     from .connection import Connection
 

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     import httpx2
 
-    from rememberd.engine import Operations, Order
     from rememberd.model import (
         Context,
         Filters,
@@ -41,6 +40,8 @@ if TYPE_CHECKING:
         Scope,
         Turn,
     )
+    from rememberd.ports.records import Order
+    from rememberd.verbs import Operations
 
 _receipts = msgspec.json.Decoder(Receipts).decode
 _answer = msgspec.json.Decoder(QueryAnswer).decode

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
     from pathlib import Path
 
-    from rememberd.engine import Engine, Operations, Order, View
     from rememberd.model import (
         ApiKey,
         AuditEntry,
@@ -46,6 +45,8 @@ if TYPE_CHECKING:
         Turn,
     )
     from rememberd.ports.backups import Piece
+    from rememberd.ports.records import Order
+    from rememberd.verbs import Engine, Operations, View
 
 R = TypeVar("R")
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from rememberd import wiring
-from rememberd.engine import Engine
 from rememberd.errors import RememberdError
 from rememberd.model import Filters, MemoryPatch, NewMemory, NewMessage, Query, Scope
+from rememberd.verbs import Engine
 
 from .served import Served
 from .verdict import Row

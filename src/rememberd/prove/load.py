@@ -16,8 +16,8 @@ from .verdict import NUMBER, Acknowledged, judge
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from rememberd.engine import Engine
     from rememberd.model import Message
+    from rememberd.verbs import Engine
 
     from .verdict import Verdict
 

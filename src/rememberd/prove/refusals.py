@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from rememberd.engine import Engine
     from rememberd.settings import Settings
+    from rememberd.verbs import Engine
 
     from .served import Place
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from starlette.types import Receive
     from starlette.types import Scope as Connection
 
-    from rememberd.engine import Engine
+    from rememberd.verbs import Engine
 
     from .bodies import Address, FlatBody
 

@@ -12,7 +12,7 @@ from rememberd.model import Actor
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rememberd.engine import Engine
+    from rememberd.verbs import Engine
 
 LOCAL = Actor("local", operator=True)
 OWNER = Actor("owner", operator=True)

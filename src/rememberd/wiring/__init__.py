@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from rememberd.backends.folder.owner import OwnerCard
     from rememberd.backends.folder.restore import Restored
     from rememberd.client import RemoteEngine
-    from rememberd.engine import Engine
     from rememberd.model import Progress
     from rememberd.ports.backups import Backups
     from rememberd.ports.index import Index
@@ -45,6 +44,7 @@ if TYPE_CHECKING:
     from rememberd.ports.storage import Storage
     from rememberd.ports.surroundings import Clock, Ids
     from rememberd.ports.windows import Windows
+    from rememberd.verbs import Engine
 
 #: The actor of a process that opened the store itself.
 LOCAL = Actor("local", operator=True)
