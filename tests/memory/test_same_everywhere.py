@@ -25,18 +25,22 @@ LIN = Scope("acme", "lin", None, "t-1")
 TOMORROW = datetime(2026, 11, 16, tzinfo=UTC)
 SAID = ["我想买一台笔记本电脑", {"role": "agent", "content": "好的"}]
 
-#: A call takes a memory of any kind, and the results so far.
+#: A call takes a memory of any kind, and the results so far. Messages bring idempotency keys, which their ids follow
+#: from: a remote engine makes up those that are missing.
 Call = Callable[[Any, list[Any]], Any]
 
 CALLS: dict[str, Call] = {
     "ingest": lambda m, r: m.ingest(LIN, SAID, idempotency_key="k"),
     "ingest again": lambda m, r: m.ingest(LIN, SAID, idempotency_key="k"),
     "ingest what conflicts": lambda m, r: m.ingest(LIN, ["别的"], idempotency_key="k"),
-    "ingest into another's thread": lambda m, r: m.ingest(Scope("acme", "mei", None, "t-1"), "hello"),
+    "ingest into another's thread": lambda m, r: m.ingest(
+        Scope("acme", "mei", None, "t-1"), "hello", idempotency_key="o"
+    ),
     "ingest nonsense": lambda m, r: m.ingest(LIN, ["", {"role": "user", "content": "x", "name": ""}]),
     "ingest with everything": lambda m, r: m.ingest(
         Scope("acme", "lin", "seller", "t-2"),
         [{"role": "tool", "content": "red umbrella", "name": "shop", "at": TOMORROW, "metadata": {"深": [1, 2.5]}}],
+        idempotency_key="e",
     ),
     "query": lambda m, r: m.query(LIN, "电脑", explain=True),
     "query with options": lambda m, r: m.query(
