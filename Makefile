@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 ARGS   ?=
+UV     := $(shell command -v uv || echo .uv/bin/uv)
+UV_READY := $(if $(filter .uv/bin/uv,$(UV)),.uv/bin/uv)
 
 export PYTHONDONTWRITEBYTECODE :=
 export UV_PROJECT_ENVIRONMENT := $(VENV)
@@ -83,8 +85,6 @@ clean: ## remove everything that set-up made
 
 # Set-up: uv from the machine, or one of our own; then the pinned requirements and the package itself.
 
-UV := $(shell command -v uv || echo .uv/bin/uv)
-UV_READY := $(if $(filter .uv/bin/uv,$(UV)),.uv/bin/uv,)
 COMPILE = $(UV) pip compile -q --universal --python-version 3.11 --extra models --extra postgres \
 	--generate-hashes --no-emit-index-url --no-header --no-annotate
 INSTALL = $(UV) pip install -q --compile-bytecode --python $(BIN)/python
