@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 ARGS   ?=
+WORKERS ?= 2
 UV     := $(shell command -v uv || echo .uv/bin/uv)
 UV_READY := $(if $(filter .uv/bin/uv,$(UV)),.uv/bin/uv)
 
@@ -21,12 +22,14 @@ serve: $(VENV)/.run ## set up and run the product on its embedded default (ARGS=
 	@$(BIN)/rememberd models pull >/dev/null || echo "going on without models" >&2
 	@exec $(BIN)/rememberd serve $(ARGS)
 
+TESTS = $(BIN)/pytest -q --numprocesses $(WORKERS) --dist worksteal
+
 test: $(VENV)/.dev lint types imports ## set up and run every test, on every engine
 	@$(BIN)/rememberd models pull >/dev/null
-	$(BIN)/pytest -q $(ARGS)
+	$(TESTS) $(ARGS)
 
 check: $(VENV)/.dev ## the quick offline run: no servers; without models, what needs them is skipped
-	$(BIN)/pytest -q -m "not integration and not slow" $(ARGS)
+	$(TESTS) -m "not integration and not slow" $(ARGS)
 
 lint: $(VENV)/.dev ## style
 	$(BIN)/ruff check .

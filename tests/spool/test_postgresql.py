@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from rememberd.model import Receipts
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.alone]
 
 TIMEOUT = 1.0
 

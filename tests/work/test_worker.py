@@ -212,6 +212,7 @@ def test_a_lease_that_is_lost_ends_the_work(store: Store) -> None:
     store.run(live())
 
 
+@pytest.mark.alone
 def test_a_lease_that_cannot_be_lengthened_ends_the_work_before_it_runs_out(
     folder_store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -234,6 +235,7 @@ def test_a_lease_that_cannot_be_lengthened_ends_the_work_before_it_runs_out(
     assert folder_store.run(live()) < 1.0
 
 
+@pytest.mark.alone
 def test_a_long_job_keeps_its_lease(store: Store) -> None:
     async def take_long(job: Job) -> None:
         for _ in range(10):
