@@ -4,6 +4,9 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 ARGS   ?=
+WORKERS ?= 2
+UV     := $(shell command -v uv || echo .uv/bin/uv)
+UV_READY := $(if $(filter .uv/bin/uv,$(UV)),.uv/bin/uv)
 
 export PYTHONDONTWRITEBYTECODE :=
 export UV_PROJECT_ENVIRONMENT := $(VENV)
@@ -19,12 +22,14 @@ serve: $(VENV)/.run ## set up and run the product on its embedded default (ARGS=
 	@$(BIN)/rememberd models pull >/dev/null || echo "going on without models" >&2
 	@exec $(BIN)/rememberd serve $(ARGS)
 
+TESTS = $(BIN)/pytest -q --numprocesses $(WORKERS) --dist worksteal
+
 test: $(VENV)/.dev lint types imports ## set up and run every test, on every engine
 	@$(BIN)/rememberd models pull >/dev/null
-	$(BIN)/pytest -q $(ARGS)
+	$(TESTS) $(ARGS)
 
 check: $(VENV)/.dev ## the quick offline run: no servers; without models, what needs them is skipped
-	$(BIN)/pytest -q -m "not integration and not slow" $(ARGS)
+	$(TESTS) -m "not integration and not slow" $(ARGS)
 
 lint: $(VENV)/.dev ## style
 	$(BIN)/ruff check .
@@ -83,8 +88,6 @@ clean: ## remove everything that set-up made
 
 # Set-up: uv from the machine, or one of our own; then the pinned requirements and the package itself.
 
-UV := $(shell command -v uv || echo .uv/bin/uv)
-UV_READY := $(if $(filter .uv/bin/uv,$(UV)),.uv/bin/uv,)
 COMPILE = $(UV) pip compile -q --universal --python-version 3.11 --extra models --extra postgres \
 	--generate-hashes --no-emit-index-url --no-header --no-annotate
 INSTALL = $(UV) pip install -q --compile-bytecode --python $(BIN)/python

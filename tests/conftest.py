@@ -14,7 +14,7 @@ from rememberd.memory import Memory
 from rememberd.ports.feed import Advance
 from rememberd.settings import Settings, load_settings
 
-from . import postgres
+from . import postgres, workers
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterator
@@ -110,13 +110,16 @@ def pytest_report_header() -> str:
     return f"storage engines: reference, SQLite {apsw.sqlite_lib_version()} (folder), PostgreSQL (started when needed)"
 
 
-def pytest_terminal_summary(terminalreporter: Any) -> None:
-    if postgres.was_started():
-        terminalreporter.write_line(f"ran on a real PostgreSQL {postgres.server().version}")
-    else:
-        terminalreporter.write_line("PostgreSQL was not run")
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(workers.plugin(config))
 
 
-def pytest_unconfigure() -> None:
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that are run alone come last, when there is less for the others to wait with."""
+    items.sort(key=lambda item: item.get_closest_marker("alone") is not None)
+
+
+def pytest_sessionfinish() -> None:
+    """Here, and not later: a worker that has told its end is given a few seconds only."""
     if postgres.was_started():
         postgres.server().stop()

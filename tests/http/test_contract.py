@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .conftest import House, Served
 
 REQUESTS = 2000
-A_ROUND = 52
+A_ROUND = 42
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 
 

@@ -317,10 +317,10 @@ def test_a_turn_runs_while_the_server_is_gone(house: House) -> None:
     assert missing.startswith("server_unreachable")
 
 
-@pytest.mark.parametrize(("status", "kind"), [(502, Unavailable), (404, RememberdError)])
-def test_a_server_that_is_something_else_is_told(house: House, status: int, kind: type[RememberdError]) -> None:
+@pytest.mark.parametrize(("status", "failure"), [(502, Unavailable), (404, RememberdError)])
+def test_a_server_that_is_something_else_is_told(house: House, status: int, failure: type[RememberdError]) -> None:
     network = Flaky(house.transport, [status] * 9, after=False)
-    with pytest.raises(kind, match="Is it rememberd"):
+    with pytest.raises(failure, match="Is it rememberd"):
         house.run(RemoteEngine("http://localhost", transport=network).operate.stats())
 
 

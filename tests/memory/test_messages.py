@@ -27,7 +27,7 @@ def test_a_two_character_word_finds_the_longer_one_right_after_the_acknowledgeme
     assert "电脑" in context.raw[0].why
 
 
-@pytest.mark.parametrize("count", [1000])
+@pytest.mark.parametrize("count", [50, pytest.param(1000, marks=pytest.mark.slow)])
 def test_what_was_acknowledged_is_found_by_the_very_next_query(folder_store: Store, count: int) -> None:
     lin = folder_store.memory.of(user="lin")
 

@@ -21,7 +21,10 @@ def _said(chance: random.Random) -> str:
     return f"the {chance.choice(THINGS)} is in the {chance.choice(PLACES)} {chance.choice(('now', '了', 'again'))}"
 
 
-def test_the_parts_add_up_to_the_score_and_the_same_question_gives_the_same_ranking(tmp_path: Path) -> None:
+@pytest.mark.parametrize("questions", [25, pytest.param(500, marks=pytest.mark.slow)])
+def test_the_parts_add_up_to_the_score_and_the_same_question_gives_the_same_ranking(
+    tmp_path: Path, questions: int
+) -> None:
     store = Store("folder", tmp_path, plain_settings(models__embedder="test"))
     chance = random.Random(7)
     lin = store.memory.of(user="lin")
@@ -31,7 +34,7 @@ def test_the_parts_add_up_to_the_score_and_the_same_question_gives_the_same_rank
         ]
         store.run(store.memory.of(user="lin", thread=f"t-{number}").ingest(messages))
     store.run(store.memory.settle(30))
-    for _ in range(500):
+    for _ in range(questions):
         question = f"{chance.choice(('Lin', 'Mei', '谁'))} {chance.choice(THINGS)} {chance.choice(PLACES)}?"
         context = store.run(lin.query(question, k=20, explain=True))
         again = store.run(lin.query(question, k=20, explain=True))

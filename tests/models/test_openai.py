@@ -8,6 +8,7 @@ import json
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -62,15 +63,16 @@ def endpoint() -> Iterator[Endpoint]:
             self.send_response(status)
             for name, value in {**headers, "Content-Length": str(len(content))}.items():
                 self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(content)
+            with suppress(BrokenPipeError):  # who waited too long is gone
+                self.end_headers()
+                self.wfile.write(content)
 
         def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002 - its name there
             pass
 
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         server.daemon_threads = True
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=lambda: server.serve_forever(poll_interval=0.01))
         thread.start()
         made.url = f"http://127.0.0.1:{server.server_port}/v1/"
         yield made

@@ -122,7 +122,7 @@ def repository(tmp_path: Path) -> Iterator[str]:
     """A Maven repository on this machine."""
     handler = partial(_Quiet, directory=str(tmp_path / "jars"))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=lambda: server.serve_forever(poll_interval=0.01))
         thread.start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()

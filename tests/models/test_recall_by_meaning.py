@@ -148,6 +148,7 @@ def test_a_model_that_turns_out_damaged_is_said_once_and_mended_while_running(
     assert store.run(lin.query("Which animals scare my kid?")).degraded == ()
 
 
+@pytest.mark.alone
 def test_what_was_just_said_is_found_by_meaning_within_two_seconds_and_until_then_its_lack_is_told(
     open_with: Callable[[Path], Store], fetched: Path
 ) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import apsw
 import pytest
 
+from rememberd.backends.folder.index import FolderIndex
 from rememberd.errors import Conflict, InvalidRequest
 from rememberd.flow import index as flow_index
 from rememberd.model import Query
@@ -207,20 +208,15 @@ def test_writes_that_never_stop_make_the_comparison_impossible_and_not_the_rebui
 ) -> None:
     monkeypatch.setattr("rememberd.operate.rebuild._PATIENCE", 0.5)
     fill(folder_store)
+    digest = FolderIndex.digest
 
-    async def write(done: asyncio.Event) -> None:
-        while not done.is_set():
-            await folder_store.memory.of(user="lin", thread="t").ingest("again and again")
+    async def write_and_tell(index: FolderIndex) -> str:
+        await folder_store.memory.of(user="lin", thread="t").ingest("again and again")
+        return await digest(index)
 
-    async def both() -> bool | None:
-        done = asyncio.Event()
-        writing = asyncio.create_task(write(done))
-        told = await rebuild(folder_store, verify=True)
-        done.set()
-        await writing
-        return told[-1].equal
-
-    assert folder_store.run(both()) is None
+    with monkeypatch.context() as patched:
+        patched.setattr(FolderIndex, "digest", write_and_tell)
+        assert folder_store.run(rebuild(folder_store, verify=True))[-1].equal is None
     folder_store.run(folder_store.memory.settle())
     assert folder_store.run(rebuild(folder_store, verify=True))[-1].equal is True
 

@@ -210,10 +210,12 @@ def spool_through_restarts(tmp_path: Path, messages: int) -> float:
     return took
 
 
+@pytest.mark.slow
 def test_what_was_spooled_through_two_restarts_is_recorded_in_order(tmp_path: Path) -> None:
     assert spool_through_restarts(tmp_path, 480) < 60
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("point", ["spool.rotate", "spool.replay", "spool.dead_letter"])
 def test_a_crash_at_any_point_of_the_spool_loses_and_doubles_nothing(tmp_path: Path, point: str) -> None:
     data, client = tmp_path / "memory", Client("t", 20)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from rememberd import wiring
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.alone]
 
 _TICK = 0.005
 
