@@ -56,6 +56,7 @@ bench-recall: $(VENV)/.dev ## measure how good recall is (DATA=the folder of the
 	@test -n "$(DATA)" || { echo "make bench-recall DATA=DIR; see bench/quality.py for what is in DIR" >&2; exit 1; }
 	@$(BIN)/rememberd models pull >/dev/null
 	$(BIN)/python -m bench.quality --data $(DATA) $(ARGS)
+	$(BIN)/python -m bench.nearest --data $(DATA)
 
 faults: $(VENV)/.dev ## kills, deaths, power cuts, dropped replies by the hundreds; half an hour. Fills the table in the docs
 	$(BIN)/python -m tests.faults.full $(ARGS)

@@ -1,9 +1,13 @@
 """Meaning without shared words: what was remembered, and a question for it in other words.
 
-Two sets in each language. *Reworded*: the question asks for what the memory says, with other words for the same things.
-*Inferred*: the answer follows from the memory, but nobody would call it a paraphrase ("Am I single?"), and some of the
-other memories are about the same matter. The distractors of each question are all other memories of its set. Written in
-one go and left as they were: an item that recall misses stays.
+Three sets in each language. *Reworded*: the question asks for what the memory says, with other words for the same
+things. *Inferred*: the answer follows from the memory, but nobody would call it a paraphrase ("Am I single?"), and some
+of the other memories are about the same matter. *Held out*: as reworded, by a stricter rule, to check what was built
+with the others in view. The distractors of each question are all other memories of its set.
+
+Written in one go. Four matters of the reworded set were written anew, by one rule for both languages: another memory
+answered the question as well, or contradicted the answer, or the memory did not say what was asked. An item that recall
+misses stays.
 """
 
 from __future__ import annotations
@@ -12,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from rememberd import Scope
 
+from .held_out import HELD_OUT_CHINESE, HELD_OUT_ENGLISH
 from .house import House
 from .tables import mean, table
 
@@ -118,7 +123,7 @@ REWORDED_ENGLISH = (
     ("My physician put me on tablets for high blood pressure.", "What medication did the doctor prescribe?"),
     ("We named our newborn Matilda.", "What is the baby called?"),
     ("I work as a plumber.", "What is my occupation?"),
-    ("My favourite dish is lasagne.", "Which meal do I like best?"),
+    ("My favourite dish is mushroom risotto.", "Which meal do I like best?"),
     ("I reside in a small town near Lyon.", "Where do I live?"),
     ("Our flat is on the fourth floor.", "Which storey is the apartment on?"),
     ("I was born in Ottawa.", "What is my birthplace?"),
@@ -143,13 +148,13 @@ REWORDED_ENGLISH = (
     ("I received a scholarship of five thousand pounds.", "How much money was I awarded for my studies?"),
     ("The automobile's colour is silver.", "What does my car look like?"),
     ("My holiday in Crete was wonderful.", "Where did I go on vacation?"),
-    ("I earn my living by translating novels.", "What is my profession?"),
+    ("My brother earns his living by translating novels.", "What is my sibling's profession?"),
     ("Our wedding took place in a lighthouse.", "Where did we get married?"),
     ("I own three laptops.", "How many computers do I have?"),
     ("My dad passed away in 2019.", "When did my father die?"),
     ("I wish to be addressed as Doctor Reyes.", "How would I like to be called?"),
     ("The parcel ought to turn up on Tuesday.", "When will the package arrive?"),
-    ("My gym is called Iron Temple.", "Where do I work out?"),
+    ("The pool I go to is called Blue Lagoon.", "Where do I swim?"),
     ("I am a vegetarian.", "Do I eat meat?"),
     ("I misplaced my house keys at the cinema.", "What did I lose at the movies?"),
     ("My supervisor is Mrs Kowalski.", "Who is my boss?"),
@@ -165,7 +170,7 @@ REWORDED_CHINESE = (
     ("大夫给我开了降压药。", "医生让我吃哪种药物？"),
     ("我们给刚出生的女儿取名叫朵朵。", "宝宝的名字是什么？"),
     ("我是一名水管工。", "我的职业是什么？"),
-    ("我最爱吃红烧肉。", "我喜欢的菜是哪一道？"),
+    ("我最爱吃番茄炒蛋。", "我喜欢的菜是哪一道？"),
     ("我家在苏州边上的一个小镇。", "我住在哪儿？"),
     ("咱们的公寓在四层。", "房子位于几楼？"),
     ("我出生在哈尔滨。", "我的故乡是哪座城市？"),
@@ -182,7 +187,7 @@ REWORDED_CHINESE = (
     ("我讨厌吃香菜。", "哪种食物我不喜欢？"),
     ("聚会六点半开始。", "活动几点钟举行？"),
     ("妈妈的院子里种满了玫瑰。", "母亲养了什么花？"),
-    ("我自己把单车的刹车修好了。", "自行车的哪个零件换过？"),
+    ("我自己把单车的刹车修好了。", "自行车的哪个零件坏过？"),
     ("我们公司是造风力发电机的。", "我所在的企业生产什么产品？"),
     ("春天的时候我得了肺炎。", "我生过什么病？"),
     ("重金属我听不下去。", "我讨厌哪类音乐？"),
@@ -190,13 +195,13 @@ REWORDED_CHINESE = (
     ("我拿到了五千块奖学金。", "学校发给我多少钱？"),
     ("我的轿车是银色的。", "我那辆汽车是什么颜色？"),
     ("上次去三亚旅游特别开心。", "我到哪里度过假？"),
-    ("我靠翻译小说谋生。", "我以什么为生计？"),
+    ("我哥哥靠翻译小说谋生。", "兄长从事哪一行？"),
     ("我们的婚礼是在灯塔里办的。", "我在什么地点结的婚？"),
     ("我有三台笔记本。", "我一共有几部电脑？"),
     ("我爸2019年走了。", "父亲是哪年去世的？"),
     ("请叫我雷博士。", "我希望别人怎么称呼我？"),
     ("快递应该星期二送到。", "包裹什么时候能收到？"),
-    ("我常去的健身房叫铁庙。", "我在哪儿做运动？"),
+    ("我常去的泳池叫碧湾。", "我在哪儿游水？"),
     ("我吃素。", "我能不能吃肉？"),
     ("看电影的时候我把钥匙弄丢了。", "我在影院遗失了什么？"),
     ("我的主管是柯女士。", "谁是我的上司？"),
@@ -213,6 +218,8 @@ SETS: Mapping[str, Sequence[tuple[str, str]]] = {
     "Chinese, reworded": REWORDED_CHINESE,
     "English, inferred": INFERRED_ENGLISH,
     "Chinese, inferred": INFERRED_CHINESE,
+    "English, held out": HELD_OUT_ENGLISH,
+    "Chinese, held out": HELD_OUT_CHINESE,
 }
 
 

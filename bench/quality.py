@@ -1,6 +1,6 @@
 """How good recall is: what it finds, what fits the budget, when it is silent, and what each stage gives.
 
-    python -m bench.quality --data DIR [--every 10] [--only locomo,memdaily,paraphrases]
+    python -m bench.quality --data DIR [--every 10] [--only locomo,memdaily,paraphrases,changed]
 
 ``DIR`` holds ``locomo.json``, ``memdaily-zh/`` and ``memorybank/``, as they are published; what is missing is left out.
 Everything goes through ``rememberd.connect`` with the default models and settings. Embeddings are kept in a file in
@@ -13,7 +13,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from . import ablation, budget, found, paraphrases, silence
+from . import ablation, budget, changed, found, paraphrases, silence
 from .embeddings import kept_embeddings
 from .evidence import everyday_chat, locomo, memdaily
 from .house import House
@@ -29,12 +29,14 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--every", type=int, default=10, help="take every so-manieth trajectory of MemDaily")
     parser.add_argument("--kept", type=Path, help="the file of the embeddings")
-    parser.add_argument("--only", default="locomo,memdaily,paraphrases")
+    parser.add_argument("--only", default="locomo,memdaily,paraphrases,changed")
     options = parser.parse_args()
     wanted = set(options.only.split(","))
     with kept_embeddings(options.kept or options.data / "rememberd-embeddings.db"):
         if "paraphrases" in wanted:
             paraphrases.report()
+        if "changed" in wanted:
+            changed.report()
         if "locomo" in wanted and _there(options.data / "locomo.json"):
             english(locomo(options.data))
         if "memdaily" in wanted and _there(options.data / "memdaily-zh"):

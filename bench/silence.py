@@ -65,7 +65,7 @@ def _reached(house: House, user: str, texts: Iterable[str]) -> list[float]:
         told = context.explanation
         assert told is not None
         reached.append(told.relevance / told.floor if told.ranked else 0.0)
-        assert (reached[-1] < 1) == (not context.raw) == (not context.text), text
+        assert (reached[-1] < 1) == (not context.raw) == (not context.items), text
     return reached
 
 

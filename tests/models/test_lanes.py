@@ -50,6 +50,12 @@ def copied(fetched: Path, tmp_path: Path) -> Path:
     return tmp_path
 
 
+def test_how_a_sentence_ends_does_not_tell_english_questions_from_answers(lanes: Lanes, runner: asyncio.Runner) -> None:
+    ended, asked, bare, mark = runner.run(lanes["en"].embed(["I like tea.", "I like tea?", "I like tea", "?"]))
+    assert ended == asked == bare != mark
+    assert np.linalg.norm(np.frombuffer(mark, "<f4")) == pytest.approx(1)
+
+
 @asynccontextmanager
 async def lane_of(folder: Path, name: str) -> AsyncIterator[OnnxLane]:
     lane = next(lane for lane in local_lanes(folder) if lane.lane == name)

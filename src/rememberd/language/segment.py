@@ -37,13 +37,14 @@ FRAME_WORDS = _words(
     likely long look made make making many may might more most much must new not now off often once one only other out
     over own part recent recently same say saying said see should some such sort take taken taking than thing things
     time times too type types two up us use used using very want way well while mention mentioned mentions describe
-    described share shared name named"""
+    described share shared name named ask asked earlier knew know known knows recall remember remembered talk talked
+    tell telling think thought told"""
 )
 
 #: Characters that frame a question in Chinese, or bind its words together; pairs of them do so too.
 FRAME_CHARACTERS = frozenset(
     "我你您他她它们咱的地得了着过是不在有没什么哪吗呢吧啊呀怎样为谁几多少个和跟与把被给让对从到要会能可以还也都就才很太更最"
-    "这那里边上下时候现次些"
+    "这那里边上下时候现次些说"
 )
 _FRAME_WEIGHT = 0.3
 _STATED_WEIGHT = 0.3

@@ -55,6 +55,7 @@ class OnnxLane:
         self.recipe = {"embedder": "auto"}
         self._pinned = (model.onnx, model.tokenizer)
         self._folder = folder
+        self._ends = model.ends
         self._takes = takes
         self._loaded: _Loaded | None = None
         self._failure: tuple[object, str] | None = None
@@ -92,7 +93,7 @@ class OnnxLane:
     def _embed(self, text: str) -> bytes:
         if self._loaded is None:
             self._loaded = self._load()
-        return self._loaded.vector(text)
+        return self._loaded.vector(text.rstrip(self._ends) or text)
 
     def _load(self) -> _Loaded:
         """Load the model. A failure is remembered until the files change, so that trying again costs nothing."""

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_FORMAT = 5  # raised when the schema or the terms change: an index of another format is dropped and made again
+#: Raised when the schema, the terms or the codes of vectors change: an index of another format is made again.
+_FORMAT = 6
 _SCHEMA = """
 CREATE TABLE state (watermark INTEGER NOT NULL);
 INSERT INTO state VALUES (0);

@@ -1,10 +1,15 @@
 """The vectors of one lane on a shelf: 8 bits a dimension with one scale each, and their signs for a quick first look.
 
+A few dimensions of a model's vectors dwarf the others, and would take most of the 8 bits for themselves; so vectors are
+held in another basis, in which each dimension is spread over many.
+
 A document may have several vectors, one for each part of a long text; the nearest counts.
 """
 
 from __future__ import annotations
 
+import functools
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,6 +31,9 @@ EXACT = 4096
 #: Of more, only so many are: those whose signs agree best with the question's.
 RESCORED = 1000
 
+#: Over how many each dimension is spread, if their number is a multiple of that; else over fewer.
+_SPREAD = 32
+
 _MOST = np.iinfo(np.uint16).max
 _HEADER = np.dtype("<u4")
 _SCALE = np.dtype("<f4")
@@ -33,7 +41,7 @@ _SCALE = np.dtype("<f4")
 
 def packed(data: bytes) -> bytes:
     """Vectors in 8 bits: their dimension, then of each its scale and its codes."""
-    vectors = vectors_of(data)
+    vectors = _spread(vectors_of(data))
     scales = np.maximum(np.abs(vectors).max(axis=1, keepdims=True), 1e-12).astype(_SCALE) / np.float32(127)
     codes = np.rint(vectors / scales).astype(np.int8)
     body = np.concatenate([scales.view(np.uint8), codes.view(np.uint8)], axis=1)
@@ -75,6 +83,7 @@ class Lane:
 
     def nearest(self, vector: Floats, admitted: NDArray[np.bool_]) -> tuple[Rows, Floats]:
         """The rows that may be among the nearest of those admitted, and their cosines, in no particular order."""
+        vector = _spread(vector)
         chosen = admitted[self._rows.all]
         places = slice(None) if chosen.all() else np.flatnonzero(chosen)
         if np.count_nonzero(chosen) > EXACT:
@@ -84,6 +93,7 @@ class Lane:
 
     def cosines(self, vector: Floats, rows: Rows) -> Floats:
         """The cosine of each of some rows; NaN for those that have no vector."""
+        vector = _spread(vector)
         first, last = self._rows.all.searchsorted(rows), self._rows.all.searchsorted(rows, "right")
         found = np.full(len(rows), np.nan, np.float32)
         for part in range(int((last - first).max(initial=0))):
@@ -93,6 +103,7 @@ class Lane:
 
     def background(self, vector: Floats, sight: NDArray[np.bool_]) -> tuple[int, float]:
         """How many vectors are in sight, and the sum of their cosines."""
+        vector = _spread(vector)
         seen = sight[self._rows.all]
         if seen.all():
             return len(seen), float(self._sum @ vector)
@@ -119,6 +130,22 @@ class Lane:
         first = np.ones(len(rows), bool)
         first[1:] = rows[1:] != rows[:-1]
         return rows[first], cosines[first]
+
+
+def _spread(vectors: Floats) -> Floats:
+    """The vectors in the basis that they are held in; cosines are the same in both."""
+    over = math.gcd(vectors.shape[-1], _SPREAD)
+    spread: Floats = (_basis(over) @ vectors.reshape(*vectors.shape[:-1], over, -1)).reshape(vectors.shape)
+    return spread
+
+
+@functools.cache
+def _basis(size: int) -> Floats:
+    """Hadamard's: each of its unit vectors is as large in every dimension. The size is a power of two."""
+    rows = np.ones((1, 1), np.float32)
+    while len(rows) < size:
+        rows = np.block([[rows, rows], [rows, -rows]])
+    return rows / np.float32(math.sqrt(size))
 
 
 def _signs(vectors: NDArray[np.int8] | Floats) -> NDArray[np.uint64]:

@@ -43,7 +43,7 @@ _MEANING_IN_RELEVANCE = 0.4
 _FLOOR = {False: 0.465, True: 0.31}  # by whether the question is in Chinese
 _FLOOR_BY_WORDS = {False: 0.319, True: 0.0}
 _FEW = 50  # documents: silence means little where little is known
-_NAMED_BACKGROUND = {False: 0.53, True: 0.42}
+_NAMED_BACKGROUND = {False: 0.57, True: 0.42}
 _FOLLOWING_BACKGROUND = 0.75
 
 
@@ -149,15 +149,16 @@ class _Evidence:
         mass = float(asked.sum())
         weights = rare * np.array(plan.weights)
         matched = saturation(found.counts, found.lengths[:, None], candidates.average_length) @ weights
-        least = _LEAST_WORDS + _LEAST_IN_SMALL_STORE * _SMALL_STORE / (documents + _SMALL_STORE)
+        small = _SMALL_STORE / (documents + _SMALL_STORE)
+        least = _LEAST_WORDS + _LEAST_IN_SMALL_STORE * small
         best = max(float(matched.max(initial=0.0)), least * mass) or 1.0
         share, meaning = (_WORDS, _MEANING_IN_RELEVANCE) if plan.vectors else (_WORDS + _VECTOR, 0.0)
-        self.words = share * matched / best
+        self.words = share * matched / best * _covered(found, weights) ** (small * small)
         named = _named(found, plan) if "speaker" in plan.stages else set()
         self.vector = _VECTOR * _nearness(found, plan, None)
         spoken = [name in named for name in found.names] if len(named) == 1 else np.zeros(len(found))
         self.speaker = _SPEAKER * np.array(spoken, np.float64)
-        coverage = (found.counts > 0) @ asked / mass if mass else np.zeros(len(found))
+        coverage = _covered(found, asked)
         background = candidates.background if named else None
         both = meaning * _nearness(found, plan, background) + (1 - meaning) * coverage
         embedded = np.zeros(len(found), bool)
@@ -165,6 +166,12 @@ class _Evidence:
             embedded |= ~np.isnan(cosines)
         relevance = np.where(embedded, both, coverage)  # what was just said has no vector yet
         self.best_relevance = float(relevance.max(initial=0.0))
+
+
+def _covered(found: Proposals, weights: Floats) -> Floats:
+    """What share of the question's weight the terms of each candidate are."""
+    whole = float(weights.sum())
+    return (found.counts > 0) @ weights / whole if whole else np.zeros(len(found))
 
 
 def _nearness(found: Proposals, plan: Plan, background: Mapping[str, float] | None) -> Floats:

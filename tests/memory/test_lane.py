@@ -1,0 +1,49 @@
+"""The vectors of the embedded index: 8 bits a dimension, and still the nearest are found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from rememberd.backends.folder import lane as leg
+from rememberd.backends.folder.lane import Lane, packed
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float32]
+
+NUMBER = 6000
+
+
+def vectors(dimension: int) -> Floats:
+    """As models make them: unit vectors, one dimension of which dwarfs the rest."""
+    made = np.random.default_rng(7).standard_normal((NUMBER, dimension)).astype(np.float32)
+    made[:, 3] += np.float32(0.6 * np.sqrt(dimension))
+    unit: Floats = made / np.linalg.norm(made, axis=1, keepdims=True)
+    return unit
+
+
+def lane_of(made: Floats) -> Lane:
+    lane = Lane(made.shape[1])
+    lane.add(range(len(made)), [packed(vector.tobytes()) for vector in made])
+    return lane
+
+
+def test_a_large_dimension_does_not_take_the_bits_of_the_others() -> None:
+    made = vectors(384)
+    off = lane_of(made).cosines(made[0], np.arange(NUMBER)) - made @ made[0]
+    assert np.sqrt(np.mean(off**2)) < 0.0006
+
+
+@pytest.mark.parametrize("dimension", [100, 384])
+def test_the_nearest_is_found_where_not_all_are_compared(dimension: int) -> None:
+    made = vectors(dimension)
+    lane = lane_of(made)
+    between = made[:20] + made[20:40] / 2
+    for vector in between / np.linalg.norm(between, axis=1, keepdims=True):
+        rows, cosines = lane.nearest(vector, np.ones(NUMBER, bool))
+        assert len(rows) == leg.RESCORED < leg.EXACT < NUMBER
+        assert rows[np.argmax(cosines)] == np.argmax(made @ vector)
