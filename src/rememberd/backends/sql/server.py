@@ -155,6 +155,8 @@ class ServerExecutor:
             return await self._in_time(future)
         except TimeoutError as error:
             raise translate(error) from error
+        finally:
+            future.cancel()  # nobody waits for it any more
 
     def write_soon(self, operate: Operate) -> None:
         self._check_open()
