@@ -36,7 +36,7 @@ class View:
         plain = search.filters == _NO_FILTERS
         self.admitted = self._sight if plain else shelf.admitted(self._sight, search.filters)
         self.documents = int(np.count_nonzero(self._sight))
-        self.length = float(shelf.lengths @ self._sight)
+        self.length = float(shelf.lengths.sum(where=self._sight))
         self._matches = shelf.postings.of(search.terms).where(self._sight)
         self.frequencies = np.bincount(self._matches.terms, minlength=len(search.terms))
         self._vectors = {lane: np.frombuffer(data, "<f4") for lane, data in search.vectors.items()}

@@ -148,7 +148,7 @@ class _Evidence:
         asked = rare * np.array(plan.asked)
         mass = float(asked.sum())
         weights = rare * np.array(plan.weights)
-        matched = saturation(found.counts, found.lengths[:, None], candidates.average_length) @ weights
+        matched = np.vecdot(saturation(found.counts, found.lengths[:, None], candidates.average_length), weights)
         small = _SMALL_STORE / (documents + _SMALL_STORE)
         least = _LEAST_WORDS + _LEAST_IN_SMALL_STORE * small
         best = max(float(matched.max(initial=0.0)), least * mass) or 1.0
@@ -171,7 +171,7 @@ class _Evidence:
 def _covered(found: Proposals, weights: Floats) -> Floats:
     """What share of the question's weight the terms of each candidate are."""
     whole = float(weights.sum())
-    return (found.counts > 0) @ weights / whole if whole else np.zeros(len(found))
+    return np.vecdot(found.counts > 0, weights) / whole if whole else np.zeros(len(found))
 
 
 def _nearness(found: Proposals, plan: Plan, background: Mapping[str, float] | None) -> Floats:
