@@ -61,7 +61,7 @@ def main() -> None:
 def report(language: str, texts: Floats, questions: Floats) -> None:
     exact = np.argsort(-(questions @ texts.T), axis=1, kind="stable")[:, :_NEAREST]
     held = leg.Lane(texts.shape[1])
-    held.add(range(len(texts)), [leg.packed(vector.tobytes()) for vector in texts])
+    held.add(range(len(texts)), leg.packed([vector.tobytes() for vector in texts]))
     rows = []
     for rescored in (*_RESCORED, len(texts)):
         compared = rescored if rescored == len(texts) else 0

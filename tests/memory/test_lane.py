@@ -28,7 +28,7 @@ def vectors(dimension: int) -> Floats:
 
 def lane_of(made: Floats) -> Lane:
     lane = Lane(made.shape[1])
-    lane.add(range(len(made)), [packed(vector.tobytes()) for vector in made])
+    lane.add(range(len(made)), packed([vector.tobytes() for vector in made]))
     return lane
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
+import msgspec
 
 from rememberd.model.change import Noun
 
@@ -15,11 +14,14 @@ from .lane import packed
 from .postings import number_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rememberd.ports.index import Document
 
+_MOST = 65535  # that a count of 16 bits can tell
 
-@dataclass(frozen=True, slots=True)
-class Held:
+
+class Held(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """``terms`` and ``counts`` are arrays of 32 and 16 bits, ``vectors`` are packed as lanes hold them."""
 
     noun: Noun
@@ -38,17 +40,25 @@ class Held:
     length: int
     terms: bytes
     counts: bytes
-    metadata: dict[str, Any] = field(default_factory=dict)
-    vectors: dict[str, bytes] = field(default_factory=dict)
+    metadata: dict[str, Any]
+    vectors: dict[str, bytes]
 
-    @classmethod
-    def of(cls, document: Document) -> Held:
-        counted = Counter(document.terms)
-        terms = array("I", map(number_of, counted))
-        counts = np.minimum(list(counted.values()), 65535).astype(np.uint16)
-        return cls(
-            document.noun, document.id, document.user, document.agent, document.thread, document.seq, document.kind,
-            document.role, document.name, document.topic, document.domain, document.source, document.at.timestamp(),
-            len(document.terms), terms.tobytes(), counts.tobytes(), document.metadata,
-            {lane: packed(data) for lane, data in document.vectors.items()},
-        )  # fmt: skip
+
+def held(documents: Sequence[Document]) -> list[Held]:
+    """Documents as they are held. Their vectors are packed together, which costs far less than one by one."""
+    given = [(place, lane) for place, document in enumerate(documents) for lane in document.vectors]
+    vectors: list[dict[str, bytes]] = [{} for _ in documents]
+    for (place, lane), data in zip(given, packed([documents[i].vectors[lane] for i, lane in given]), strict=True):
+        vectors[place][lane] = data
+    return [_held(document, vectors[place]) for place, document in enumerate(documents)]
+
+
+def _held(document: Document, vectors: dict[str, bytes]) -> Held:
+    counted = Counter(document.terms)
+    terms = array("I", map(number_of, counted))
+    counts = array("H", [min(count, _MOST) for count in counted.values()])
+    return Held(
+        document.noun, document.id, document.user, document.agent, document.thread, document.seq, document.kind,
+        document.role, document.name, document.topic, document.domain, document.source, document.at.timestamp(),
+        len(document.terms), terms.tobytes(), counts.tobytes(), document.metadata, vectors,
+    )  # fmt: skip

@@ -19,7 +19,7 @@ from rememberd.errors import Conflict, StorageUnavailable, disk_failure
 from rememberd.ports.candidates import Candidates
 from rememberd.ports.index import Document, Gone, Search
 
-from .document import Held
+from .document import Held, held
 from .propose import propose
 from .shelf import Shelf
 from .view import View
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 #: Raised when the schema, the terms or the codes of vectors change: an index of another format is made again.
-_FORMAT = 6
+_FORMAT = 7
 _SCHEMA = """
 CREATE TABLE state (watermark INTEGER NOT NULL);
 INSERT INTO state VALUES (0);
@@ -75,13 +75,13 @@ class FolderIndex:
         latest = {(change.tenant, change.noun, change.id): change for change in changes}
 
         def apply(connection: apsw.Connection) -> None:
-            documents = [(each, Held.of(each)) for each in latest.values() if isinstance(each, Document)]
+            documents = [each for each in latest.values() if isinstance(each, Document)]
             try:
                 with connection:
                     for gone in _drop(connection, latest):
                         self._shelves.remove(*gone)
-                    for tenant, number, held in _add(connection, documents):
-                        self._shelves.add(tenant, number, held)
+                    for tenant, number, each in _add(connection, documents):
+                        self._shelves.add(tenant, number, each)
                     crash.point("index.middle")
                     connection.execute("UPDATE state SET watermark = max(watermark, ?)", [upto])
             except apsw.Error:
@@ -252,18 +252,19 @@ def _drop(connection: apsw.Connection, addresses: Iterable[tuple[str, Noun, str]
     )
 
 
-def _add(connection: apsw.Connection, documents: Sequence[tuple[Document, Held]]) -> Iterator[tuple[str, int, Held]]:
+def _add(connection: apsw.Connection, documents: Sequence[Document]) -> Iterator[tuple[str, int, Held]]:
     """Add documents that are not held; answers the tenant and number of each."""
     first = int(connection.execute("SELECT coalesce(max(number), 0) + 1 FROM documents").get)
+    numbered = list(zip(range(first, first + len(documents)), documents, held(documents), strict=True))
     connection.executemany(
         "INSERT INTO documents (number, tenant, user, noun, id, data) VALUES (?, ?, ?, ?, ?, ?)",
         [
-            (number, document.tenant, document.user, document.noun, document.id, _encode(held))
-            for number, (document, held) in enumerate(documents, first)
+            (number, document.tenant, document.user, document.noun, document.id, _encode(each))
+            for number, document, each in numbered
         ],
     )
-    for number, (document, held) in enumerate(documents, first):
-        yield document.tenant, number, held
+    for number, document, each in numbered:
+        yield document.tenant, number, each
 
 
 def _open(path: Path | None) -> apsw.Connection:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import math
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,22 +36,32 @@ RESCORED = 1000
 _SPREAD = 32
 
 _MOST = np.iinfo(np.uint16).max
-_HEADER = np.dtype("<u4")
+_HEADER = 4  # bytes
 _SCALE = np.dtype("<f4")
 
 
-def packed(data: bytes) -> bytes:
-    """Vectors in 8 bits: their dimension, then of each its scale and its codes."""
-    vectors = _spread(vectors_of(data))
+def packed(given: Sequence[bytes]) -> list[bytes]:
+    """Vectors in 8 bits, for each that is given: their dimension, then of each its scale and its codes."""
+    vectors = [vectors_of(data) for data in given]
+    made = [b""] * len(given)
+    for dimension in {each.shape[1] for each in vectors}:
+        alike = [place for place, each in enumerate(vectors) if each.shape[1] == dimension]
+        bodies = _bodies(_spread(np.concatenate([vectors[place] for place in alike])))
+        header = dimension.to_bytes(_HEADER, "little")
+        for place, end in zip(alike, accumulate(len(vectors[place]) for place in alike), strict=True):
+            made[place] = header + bodies[end - len(vectors[place]) : end].tobytes()
+    return made
+
+
+def _bodies(vectors: Floats) -> NDArray[np.uint8]:
     scales = np.maximum(np.abs(vectors).max(axis=1, keepdims=True), 1e-12).astype(_SCALE) / np.float32(127)
     codes = np.rint(vectors / scales).astype(np.int8)
-    body = np.concatenate([scales.view(np.uint8), codes.view(np.uint8)], axis=1)
-    return np.array(vectors.shape[1], _HEADER).tobytes() + body.tobytes()
+    return np.concatenate([scales.view(np.uint8), codes.view(np.uint8)], axis=1)
 
 
 def dimension_of(data: bytes) -> int:
     """The dimension of packed vectors."""
-    return int(np.frombuffer(data, _HEADER, 1)[0])
+    return int.from_bytes(data[:_HEADER], "little")
 
 
 class Lane:
@@ -68,7 +79,7 @@ class Lane:
     def add(self, rows: Sequence[int], vectors: Sequence[bytes]) -> None:
         """Packed vectors of some rows."""
         width = _SCALE.itemsize + self._dimension
-        bodies = [memoryview(data)[_HEADER.itemsize :] for data in vectors]
+        bodies = [memoryview(data)[_HEADER:] for data in vectors]
         body = np.frombuffer(b"".join(bodies), np.uint8).reshape(-1, width)
         scales = np.ascontiguousarray(body[:, : _SCALE.itemsize]).view(_SCALE)[:, 0]
         codes = body[:, _SCALE.itemsize :].view(np.int8)

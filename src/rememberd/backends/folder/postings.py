@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .document import Held
-
 _MOST_SEGMENTS = 6
 
 Rows = NDArray[np.uint32]
@@ -60,11 +58,16 @@ class Postings:
     def __init__(self) -> None:
         self._segments: list[_Segment] = []
 
-    def add(self, first_row: int, documents: Sequence[Held]) -> None:
-        numbers = [np.frombuffer(held.terms, np.uint32) for held in documents]
-        rows = np.repeat(np.arange(first_row, first_row + len(documents), dtype=np.uint32), [*map(len, numbers)])
-        counts = np.frombuffer(b"".join(held.counts for held in documents), np.uint16)
-        self._segments.append(_Segment.of(np.concatenate(numbers), rows, counts))
+    def add(self, first_row: int, terms: Sequence[bytes], counts: Sequence[bytes]) -> None:
+        """The terms of rows from the first on, and how often each stands there."""
+        rows = np.arange(first_row, first_row + len(terms), dtype=np.uint32)
+        self._segments.append(
+            _Segment.of(
+                np.frombuffer(b"".join(terms), np.uint32),
+                np.repeat(rows, [len(each) // np.dtype(np.uint32).itemsize for each in terms]),
+                np.frombuffer(b"".join(counts), np.uint16),
+            )
+        )
         if len(self._segments) > _MOST_SEGMENTS:
             self._segments = [
                 _Segment.of(

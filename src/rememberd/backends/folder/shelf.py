@@ -6,22 +6,22 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec.structs import astuple
 
 from rememberd.model.query import FILTERED_FIELDS, metadata_text
 from rememberd.ports.candidates import place_of
 
+from .document import Held
 from .grow import Growing
 from .lane import Lane, dimension_of
 from .postings import Postings
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from rememberd.model import Filters
-
-    from .document import Held
 
     Mask = NDArray[np.bool_]
     Rows = NDArray[np.intp]
@@ -65,21 +65,21 @@ class Shelf:
             return
         first, (numbers, documents) = len(self._ids), zip(*self._fresh, strict=True)
         self._fresh = []
+        columns = dict(zip(Held.__struct_fields__, zip(*map(astuple, documents), strict=True), strict=True))
         self._numbers.extend(numbers)
         self._alive.extend(np.ones(len(documents), bool))
-        self._nouns.extend([sys.intern(held.noun) for held in documents])
-        self._ids.extend([held.id for held in documents])
-        self._metadata.extend([held.metadata or None for held in documents])
+        self._nouns.extend([*map(sys.intern, columns["noun"])])
+        self._ids.extend(columns["id"])
+        self._metadata.extend([metadata or None for metadata in columns["metadata"]])
         for name, column in self._strings.items():
-            values = [getattr(held, name) for held in documents]
-            column.extend([None if value is None else sys.intern(value) for value in values])
-        self._seconds.extend([held.seconds for held in documents])
-        self._lengths.extend([held.length for held in documents])
-        self._places.extend([place_of(held.thread, held.seq) for held in documents])
+            column.extend([value and sys.intern(value) for value in columns[name]])
+        self._seconds.extend(columns["seconds"])
+        self._lengths.extend(columns["length"])
+        self._places.extend([*map(place_of, columns["thread"], columns["seq"])])
         self._by_place = None
-        self._agents = self._agents or any(held.agent is not None for held in documents)
-        self.postings.add(first, documents)
-        self._add_vectors(first, documents)
+        self._agents = self._agents or any(columns["agent"])
+        self.postings.add(first, columns["terms"], columns["counts"])
+        self._add_vectors(first, columns["vectors"])
 
     def in_sight(self, agent: str | None, *, everyone: bool) -> Mask:
         """Which rows may be seen."""
@@ -139,12 +139,12 @@ class Shelf:
             "seconds": self._seconds.all[rows],
         }
 
-    def _add_vectors(self, first: int, documents: Sequence[Held]) -> None:
+    def _add_vectors(self, first: int, vectors: Sequence[Mapping[str, bytes]]) -> None:
         having: dict[tuple[str, int], tuple[list[int], list[bytes]]] = {}
-        for row, held in enumerate(documents, first):
-            for name, data in held.vectors.items():
-                rows, vectors = having.setdefault((name, dimension_of(data)), ([], []))
+        for row, lanes in enumerate(vectors, first):
+            for name, data in lanes.items():
+                rows, packed = having.setdefault((name, dimension_of(data)), ([], []))
                 rows.append(row)
-                vectors.append(data)
-        for (name, dimension), (rows, vectors) in having.items():
-            self._lanes.setdefault((name, dimension), Lane(dimension)).add(rows, vectors)
+                packed.append(data)
+        for (name, dimension), (rows, packed) in having.items():
+            self._lanes.setdefault((name, dimension), Lane(dimension)).add(rows, packed)
