@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _MOST_SEGMENTS = 6
+_PLACE = np.uint64(32)  # bits
+_PLACES = np.uint64((1 << 32) - 1)
 
 Rows = NDArray[np.uint32]
 
@@ -48,8 +50,11 @@ class _Segment:
 
     @classmethod
     def of(cls, terms: NDArray[np.uint32], rows: Rows, counts: NDArray[np.uint16]) -> _Segment:
-        order = np.argsort(terms, kind="stable")  # rows come in order, and stay so within a term
-        return cls(terms[order], rows[order], counts[order])
+        """Rows come in order, and stay so within a term. To sort numbers that hold term and place is four times as fast
+        as to ask for the order of the terms."""
+        keys = np.sort(terms.astype(np.uint64) << _PLACE | np.arange(len(terms), dtype=np.uint64))
+        order = (keys & _PLACES).astype(np.intp)
+        return cls((keys >> _PLACE).astype(np.uint32), rows[order], counts[order])
 
 
 class Postings:
