@@ -10,6 +10,8 @@ import asyncio
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+import uvloop
+
 import rememberd
 from rememberd import Memory, Scope, wiring
 from rememberd.errors import ModelUnavailable
@@ -72,7 +74,7 @@ class Rememberd:
         self._path = path
 
     def open(self) -> None:
-        self._loop = asyncio.new_event_loop()
+        self._loop = uvloop.new_event_loop()
         self._memory: Memory = self._run(self._connect())
 
     def close(self) -> None:
