@@ -15,7 +15,7 @@ from tests.conftest import Store, plain_settings
 if TYPE_CHECKING:
     from pathlib import Path
 
-CALLS = 200
+CALLS = 100  # of each kind
 
 
 @pytest.mark.integration
@@ -25,12 +25,15 @@ def test_two_engines_on_one_database_number_a_thread_and_the_feed_without_gaps(t
     async def write() -> None:
         async with Memory((await wiring.open_server(store.url, store.settings)).engine) as other:
             both = (store.memory, other)
-            receipts = await asyncio.gather(
-                *(both[i % 2].ingest(Scope(user="lin", thread="t"), f"message {i}") for i in range(CALLS))
+            receipts, _ = await asyncio.gather(
+                asyncio.gather(
+                    *(both[i % 2].ingest(Scope(user="lin", thread="t"), f"message {i}") for i in range(CALLS))
+                ),
+                asyncio.gather(*(both[i % 2].add(Scope(user="lin"), f"memory {i}") for i in range(CALLS))),
             )
         assert sorted(one.receipts[0].seq or 0 for one in receipts) == list(range(1, CALLS + 1))
-        changes = await store.parts.storage.feed.read(0, CALLS + 1)
-        assert [change.position for change in changes] == list(range(1, CALLS + 1))
+        changes = await store.parts.storage.feed.read(0, 2 * CALLS + 1)
+        assert [change.position for change in changes] == list(range(1, 2 * CALLS + 1))
 
     store.run(write())
     store.close()
