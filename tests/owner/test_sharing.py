@@ -77,6 +77,20 @@ def test_a_killed_owner_is_followed_by_the_next_command(shell: Shell) -> None:
         assert shell.ask("stats")["messages"] == 1
 
 
+@pytest.mark.slow
+def test_an_owner_that_stopped_to_answer_is_named(shell: Shell) -> None:
+    with Server(shell.folder) as server:
+        server.process.send_signal(signal.SIGSTOP)
+        ended = shell("stats", "--json")
+        server.process.send_signal(signal.SIGCONT)
+        assert ended.code == 6
+        assert (
+            f"is served at {server.url} by process {server.process.pid}; if that does not answer"
+            in ended.problem["detail"]
+        )
+        assert shell("stats", "--json").code == 0
+
+
 def test_a_handle_outlives_its_owner_and_takes_over(tmp_path: Path) -> None:
     async def outlive() -> None:
         async with rememberd.connect(tmp_path / "memory") as memory:

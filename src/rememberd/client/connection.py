@@ -35,8 +35,10 @@ class Connection:
         self._url = url
         self._http = httpx2.AsyncClient(base_url=url, headers=headers, timeout=_TIMEOUT, transport=transport)
 
-    async def get(self, path: str, parameters: Sequence[tuple[str, str]] = ()) -> bytes:
-        return await self._call("GET", path, parameters=parameters, repeatable=True)
+    async def get(
+        self, path: str, parameters: Sequence[tuple[str, str]] = (), *, timeout: float | None = None
+    ) -> bytes:
+        return await self._call("GET", path, parameters=parameters, repeatable=True, timeout=timeout)
 
     async def post(
         self,

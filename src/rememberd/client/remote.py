@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from rememberd.ports.records import Order
     from rememberd.verbs import Operations
 
+_ALIVE = 3.0  # seconds in which a server that works tells so
+
 _receipts = msgspec.json.Decoder(Receipts).decode
 _answer = msgspec.json.Decoder(QueryAnswer).decode
 _messages = msgspec.json.Decoder(Page[Message]).decode
@@ -67,7 +69,7 @@ class RemoteEngine:
 
     async def ping(self) -> None:
         """Raise ``ServerUnreachable`` unless the server answers."""
-        await self._server.get("/healthz")
+        await self._server.get("/healthz", timeout=_ALIVE)
 
     async def ingest(self, scope: Scope, messages: Sequence[NewMessage], idempotency_key: str | None) -> Receipts:
         body = {**scope_fields(scope), "messages": [message_fields(message) for message in messages]}

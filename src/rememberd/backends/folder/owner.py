@@ -86,5 +86,5 @@ def owner_of(folder: Path) -> OwnerCard | None:
 def _in_use(folder: Path, card: OwnerCard | None) -> str:
     who = f"process {card.pid}" if card else "another process"
     if card and card.url:
-        return f"{folder} is served at {card.url} by {who}"
+        return f"{folder} is served at {card.url} by {who}; if that does not answer, end it"
     return f"{folder} is in use by {who}; end it, or let it be shared with `rememberd serve --data {folder}`"
