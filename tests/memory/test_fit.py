@@ -64,6 +64,7 @@ def test_the_context_never_costs_more_than_the_budget(
     spent = count(context.text) + sum(count(message.content) + 4 for message in context.messages)
     assert spent <= context.tokens.condensed <= budget
     assert count is estimate or context.tokens.condensed == spent
+    assert context.tokens.raw >= context.tokens.condensed
     assert context.explanation is not None
     fates = {verdict.hit.id: verdict.fate for verdict in context.explanation.verdicts}
     assert [id_ for id_, fate in fates.items() if fate == "kept"] == sorted(hit.id for hit in context.items)

@@ -61,7 +61,7 @@ def fit(
     found = _lines(query, recalled.hits if query.budget or query.explain else (), count)
     chinese = has_han(query.text)
     lines = _choose(found, {message.id for message in kept}, query.budget - spent, count, chinese=chinese)
-    told = _in_order(lines)
+    told = _in_order(line for line in lines if line.fate == "kept")
     return Context(
         text=_text(told, chinese=chinese),
         items=tuple(line.hit for line in told),
@@ -72,7 +72,7 @@ def fit(
         ),
         messages=tuple(WindowMessage(message.role, message.content, message.name) for message in kept),
         tokens=Tokens(
-            raw=sum(_cost(message, count) for message in window) + _told_cost(found, count, chinese=chinese),
+            raw=sum(_cost(message, count) for message in window) + _told_cost(_in_order(found), count, chinese=chinese),
             condensed=spent + _told_cost(told, count, chinese=chinese),
             budget=query.budget,
         ),
@@ -112,12 +112,12 @@ def _choose(lines: Sequence[_Line], shown: set[str], budget: int, count: Counter
 
 
 def _in_order(lines: Iterable[_Line]) -> list[_Line]:
-    """What is kept, session by session, each in the order in which it was said."""
-    kept = sorted((line for line in lines if line.fate == "kept"), key=lambda line: (line.hit.at, line.hit.id))
+    """Session by session, each in the order in which it was said."""
+    said = sorted(lines, key=lambda line: (line.hit.at, line.hit.id))
     first: dict[tuple[str, str | None], int] = {}
-    for place, line in enumerate(kept):
+    for place, line in enumerate(said):
         first.setdefault(line.session, place)
-    return sorted(kept, key=lambda line: first[line.session])
+    return sorted(said, key=lambda line: first[line.session])
 
 
 def _text(told: Sequence[_Line], *, chinese: bool) -> str:
