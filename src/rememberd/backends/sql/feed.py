@@ -53,13 +53,15 @@ class SqlFeed:
         self._read = executor.read
 
     async def head(self) -> int:
-        if self._executor.head is not None:
-            return self._executor.head
+        head = self._executor.head  # another thread moves it
+        if head is not None:
+            return head
         rows = await self._read(lambda reader: reader.rows(HEAD))
         return cast("int", rows[0][0])
 
     async def read(self, after: int, limit: int) -> list[Change]:
-        if self._executor.head is not None and after >= self._executor.head:
+        head = self._executor.head
+        if head is not None and after >= head:
             return []
         rows = await self._read(lambda reader: reader.rows(_AFTER, after=after, limit=limit))
         return [Change(*row) for row in rows]
