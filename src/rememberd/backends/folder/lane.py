@@ -100,11 +100,16 @@ class Lane:
         if np.count_nonzero(chosen) > EXACT:
             differing = np.where(chosen, self._differing(vector), _MOST)
             places = np.argpartition(differing, RESCORED)[:RESCORED]
-        return self._best_of(self._rows.all[places], self._exact(vector, places))
+        if not self._parted:
+            return self._rows.all[places], self._exact(vector, places)
+        rows = np.unique(self._rows.all[places])
+        return rows, self._best_parts(vector, rows)
 
     def cosines(self, vector: Floats, rows: Rows) -> Floats:
         """The cosine of each of some rows; NaN for those that have no vector."""
-        vector = _spread(vector)
+        return self._best_parts(_spread(vector), rows)
+
+    def _best_parts(self, vector: Floats, rows: Rows) -> Floats:
         first, last = self._rows.all.searchsorted(rows), self._rows.all.searchsorted(rows, "right")
         found = np.full(len(rows), np.nan, np.float32)
         for part in range(int((last - first).max(initial=0))):
@@ -132,16 +137,6 @@ class Lane:
         for words, asked in zip(self._signs, _signs(vector[None, :])[0], strict=True):
             differing += np.bitwise_count(words.all ^ asked)
         return differing
-
-    def _best_of(self, rows: Rows, cosines: Floats) -> tuple[Rows, Floats]:
-        """Each row once, with its best."""
-        if not self._parted:
-            return rows, cosines
-        order = np.lexsort((-cosines, rows))
-        rows, cosines = rows[order], cosines[order]
-        first = np.ones(len(rows), bool)
-        first[1:] = rows[1:] != rows[:-1]
-        return rows[first], cosines[first]
 
 
 def _spread(vectors: Floats) -> Floats:

@@ -28,17 +28,17 @@ def propose(views: list[View], search: Search, watermark: int) -> Candidates:
     average = sum(view.length for view in views) / documents if documents else 0.0
     frequencies = np.sum([view.frequencies for view in views], axis=0)
     rare = np.array([rarity(documents, frequency) for frequency in frequencies.tolist()])
-    spread = _Spread(views)
+    together = _Together(views)
     if search.terms or search.vectors:
-        worded = spread.ranked([view.by_words(rare, average) for view in views])
-        near = spread.ranked([view.by_vectors() for view in views])
-        chosen = spread.in_turns(worded, near)[: search.limit]
+        worded = together.ranked([view.by_words(rare, average) for view in views])
+        near = together.ranked([view.by_vectors() for view in views])
+        chosen = together.in_turns(worded, near)[: search.limit]
     else:
-        chosen = spread.ranked([view.latest() for view in views])[: search.limit]
+        chosen = together.ranked([view.latest() for view in views])[: search.limit]
     if search.reach:
-        chosen = np.concatenate([chosen, spread.neighbours(chosen, search.reach)])
+        chosen = np.concatenate([chosen, together.neighbours(chosen, search.reach)])
     return Candidates(
-        proposals=spread.proposals(chosen),
+        proposals=together.proposals(chosen),
         watermark=watermark,
         documents=documents,
         average_length=average,
@@ -47,7 +47,7 @@ def propose(views: list[View], search: Search, watermark: int) -> Candidates:
     )
 
 
-class _Spread:
+class _Together:
     """Some views as if they were one."""
 
     def __init__(self, views: list[View]) -> None:
