@@ -61,7 +61,7 @@ def main() -> None:
 def report(language: str, texts: Floats, questions: Floats) -> None:
     exact = np.argsort(-(questions @ texts.T), axis=1, kind="stable")[:, :_NEAREST]
     held = leg.Lane(texts.shape[1])
-    held.add(range(len(texts)), leg.packed([vector.tobytes() for vector in texts]))
+    held.add(np.arange(len(texts)), leg.packed(texts))
     rows = []
     for rescored in (*_RESCORED, len(texts)):
         compared = rescored if rescored == len(texts) else 0
@@ -76,9 +76,9 @@ def report(language: str, texts: Floats, questions: Floats) -> None:
 
 
 def _found(held: leg.Lane, number: int, questions: Floats, exact: NDArray[np.intp]) -> Iterator[str]:
-    every = np.ones(number, bool)
+    every = np.arange(number)
     started = time.process_time()
-    answers = [held.nearest(vector, every) for vector in questions]
+    answers = [held.nearest(leg.spread(vector), every) for vector in questions]
     spent = 1000 * (time.process_time() - started) / len(questions)
     shares = [
         len(set(rows[np.argsort(-cosines, kind="stable")[:_NEAREST]]) & set(nearest)) / _NEAREST

@@ -10,7 +10,7 @@ import pytest
 from rememberd.backends.reference import ReferenceIndex, ReferencePlace, ReferenceStorage, ReferenceWindows
 from rememberd.backends.reference.spool import ReferenceSpool
 from rememberd.conformance import AnyPlace, Report, run
-from rememberd.ports.index import Document, Gone, Search
+from rememberd.ports.index import Document, Embedded, Gone, Search
 from rememberd.ports.records import Append
 
 if TYPE_CHECKING:
@@ -64,8 +64,8 @@ class Blurred(ReferenceIndex):
 class Stuck(ReferenceIndex):
     """Never lets anything go."""
 
-    async def apply(self, changes: Sequence[Document | Gone], upto: int) -> None:
-        await super().apply([change for change in changes if isinstance(change, Document)], upto)
+    async def apply(self, changes: Sequence[Document | Embedded | Gone], upto: int) -> None:
+        await super().apply([change for change in changes if not isinstance(change, Gone)], upto)
 
 
 class Stale(ReferenceWindows):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rememberd.backends.folder import lane as leg
-from rememberd.backends.folder.lane import Lane, packed
+from rememberd.backends.folder.lane import Lane, packed, spread
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,13 +28,14 @@ def vectors(dimension: int) -> Floats:
 
 def lane_of(made: Floats) -> Lane:
     lane = Lane(made.shape[1])
-    lane.add(range(len(made)), packed([vector.tobytes() for vector in made]))
+    lane.add(np.arange(len(made)), packed(made))
     return lane
 
 
 def test_a_large_dimension_does_not_take_the_bits_of_the_others() -> None:
     made = vectors(384)
-    off = lane_of(made).cosines(made[0], np.arange(NUMBER)) - made @ made[0]
+    few = made[: leg.EXACT]
+    off = lane_of(few).nearest(spread(few[0]), np.arange(len(few)))[1] - few @ few[0]
     assert np.sqrt(np.mean(off**2)) < 0.0006
 
 
@@ -44,6 +45,6 @@ def test_the_nearest_is_found_where_not_all_are_compared(dimension: int) -> None
     lane = lane_of(made)
     between = made[:20] + made[20:40] / 2
     for vector in between / np.linalg.norm(between, axis=1, keepdims=True):
-        rows, cosines = lane.nearest(vector, np.ones(NUMBER, bool))
+        rows, cosines = lane.nearest(spread(vector), np.arange(NUMBER))
         assert len(rows) == leg.RESCORED < leg.EXACT < NUMBER
         assert rows[np.argmax(cosines)] == np.argmax(made @ vector)

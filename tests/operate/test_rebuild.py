@@ -82,7 +82,7 @@ def test_a_difference_is_told_and_is_gone_afterwards(folder_store: Store) -> Non
     before = found(folder_store)
     folder_store.run(folder_store.memory.close())
     index = apsw.Connection(str(folder_store.folder / "index.db"))
-    index.execute("DELETE FROM documents WHERE number % 7 = 0")
+    index.execute("DELETE FROM blocks WHERE number = (SELECT max(number) FROM blocks)")
     index.close()
     folder_store.reopen()
     assert folder_store.run(rebuild(folder_store, verify=True))[-1].equal is False
@@ -94,7 +94,7 @@ def test_somebody_who_looks_into_the_file_does_no_harm(folder_store: Store) -> N
     fill(folder_store)
     before = found(folder_store)
     looking = apsw.Connection(str(folder_store.folder / "index.db"))
-    assert looking.execute("SELECT count(*) FROM documents").get == 601
+    assert looking.execute("SELECT sum(size) FROM blocks").get >= 601
     assert folder_store.run(rebuild(folder_store, verify=True))[-1].equal is True
     assert found(folder_store) == before
     looking.close()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rememberd.errors import Conflict
 from rememberd.model import Filters, Scope
 from rememberd.ports.candidates import Candidates, place_of
-from rememberd.ports.index import Gone, Search
+from rememberd.ports.index import Embedded, Gone, Search
 
 from . import expect
 from .check import index_promise
@@ -84,6 +84,51 @@ async def what_is_gone_is_not_found(trial: IndexTrial) -> None:
     expect.equal(await _ids(trial), [])
     found = await _search(trial, "tea")
     expect.equal((found.documents, found.frequencies.get("tea", 0)), (0, 0))
+
+
+@index_promise
+async def vectors_come_later_and_take_the_place_of_others(trial: IndexTrial) -> None:
+    east, north = {"en": unit(1, 0)}, {"en": unit(0, 1)}
+    await trial.index.apply([document(trial.tenant, "tea", id="a"), document(trial.tenant, "tea", id="b")], 2)
+    expect.equal(await _ids(trial, vectors=east), [])
+    await trial.index.apply([Embedded(trial.tenant, "message", "a", east), document(trial.tenant, id="c")], 4)
+    expect.equal(await _ids(trial, vectors=east), ["a"])
+    expect.equal(sorted(await _ids(trial, "tea")), ["a", "b"])
+    await trial.index.apply([Embedded(trial.tenant, "message", "a", {"zh": unit(1, 0), **north})], 5)
+    found = await _search(trial, vectors={"zh": unit(1, 0), **north})
+    expect.equal([(each.id, len(each.cosine)) for each in found.found], [("a", 2)])
+    expect.true(min(found.found[0].cosine.values()) > 1 - COSINE_ERROR, "both vectors are those that came last")
+    await trial.index.apply([Embedded(trial.tenant, "message", "a", {})], 6)
+    expect.equal((await _ids(trial, vectors=north), sorted(await _ids(trial, "tea"))), ([], ["a", "b"]))
+
+
+@index_promise
+async def vectors_of_what_is_not_held_are_nothing(trial: IndexTrial) -> None:
+    east = {"en": unit(1, 0)}
+    await trial.index.apply([document(trial.tenant, "tea", id="a")], 1)
+    before = await trial.index.digest()
+    await trial.index.apply([Embedded(trial.tenant, "message", "b", east), Embedded("other", "memory", "a", east)], 3)
+    expect.equal(await trial.index.digest(), before)
+    await trial.index.apply([document(trial.tenant, "tea", id="b")], 4)
+    expect.equal(await _ids(trial, vectors=east), [])
+
+
+@index_promise
+async def vectors_that_come_later_are_as_good_as_those_that_come_at_once(trial: IndexTrial) -> None:
+    east, north = {"en": unit(1, 0)}, {"en": unit(0, 1)}
+    of = {"a": east, "b": north}
+    at_once = [document(trial.tenant, "tea", id=id_, vectors=vectors) for id_, vectors in of.items()]
+    await trial.index.apply(at_once, 2)
+    digest = await trial.index.digest()
+    await trial.index.clear()
+    await trial.index.apply([document(trial.tenant, "tea", id="a"), document(trial.tenant, "tea", id="b")], 2)
+    await trial.index.apply([Embedded(trial.tenant, "message", "b", north)], 3)
+    later = [Embedded(trial.tenant, "message", "a", north), Embedded(trial.tenant, "message", "a", east)]
+    await trial.index.apply(later, 5)
+    expect.equal(await trial.index.digest(), digest)
+    await trial.index.apply([*at_once, Gone(trial.tenant, "message", "b"), *later], 9)
+    expect.equal(await _ids(trial, vectors=north), ["a"])
+    expect.equal(sorted(await _ids(trial, "tea")), ["a"])
 
 
 @index_promise

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rememberd.language.searchable import worded
 from rememberd.language.segment import terms
 from rememberd.model import KINDS, MESSAGE, MemoryItem, Message
-from rememberd.ports.index import Document, Gone
+from rememberd.ports.index import Document, Embedded, Gone
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from rememberd.model import Change
     from rememberd.model.change import Noun
     from rememberd.ports.index import Index
     from rememberd.ports.storage import Storage
+
+    Thing = tuple[str, Noun, str]
 
 BATCH = 500
 _SLICE = 50
@@ -35,45 +38,51 @@ async def apply_next(storage: Storage, index: Index, batch: int = BATCH, *, rest
         began = time.monotonic()
         part = changes[start : start + step]
         things = await _read(storage, part)
-        documents = await asyncio.to_thread(things.documents, part)
-        await index.apply(documents, part[-1].position)
+        await index.apply(await asyncio.to_thread(things.told), part[-1].position)
         await asyncio.sleep(rest * (time.monotonic() - began))
     return len(changes)
 
 
 @dataclass(frozen=True, slots=True)
 class _Things:
-    """What changed, as the storage has it now, by tenant, noun and id."""
+    """What changed, each thing once: as a whole, or only in its vectors; and what the storage has of it now."""
 
-    found: dict[tuple[str, str, str], Message | MemoryItem]
-    vectors: dict[tuple[str, str, str], dict[str, bytes]]
+    whole: Mapping[Thing, bool]
+    found: dict[Thing, Message | MemoryItem]
+    vectors: dict[Thing, dict[str, bytes]]
 
-    def documents(self, changes: Sequence[Change]) -> list[Document | Gone]:
-        """What the index has to hold, or to let go of, after each change."""
-        return [self._document(change) for change in changes]
+    def told(self) -> list[Document | Embedded | Gone]:
+        """What the index has to hold, or to let go of."""
+        return [self._told(thing) if whole else self._embedded(thing) for thing, whole in self.whole.items()]
 
-    def _document(self, change: Change) -> Document | Gone:
-        address = (change.tenant, change.noun, change.id)
-        thing = self.found.get(address)
-        if isinstance(thing, Message):
-            return _of_message(thing, self.vectors.get(address, {}))
-        if thing is not None and KINDS[thing.kind].indexed:
-            return _of_item(thing, self.vectors.get(address, {}))
-        return Gone(change.tenant, change.noun, change.id)
+    def _told(self, thing: Thing) -> Document | Gone:
+        found, vectors = self.found.get(thing), self.vectors.get(thing, {})
+        if isinstance(found, Message):
+            return _of_message(found, vectors)
+        if found is not None and KINDS[found.kind].indexed:
+            return _of_item(found, vectors)
+        return Gone(*thing)
+
+    def _embedded(self, thing: Thing) -> Embedded:
+        return Embedded(*thing, self.vectors.get(thing, {}))
 
 
 async def _read(storage: Storage, changes: Sequence[Change]) -> _Things:
-    things = _Things({}, {})
+    whole: dict[Thing, bool] = {}
+    for change in changes:
+        thing = (change.tenant, change.noun, change.id)
+        whole[thing] = change.operation != "embed" or whole.get(thing, False)
+    things = _Things(whole, {}, {})
     for tenant in dict.fromkeys(change.tenant for change in changes):
         ids: dict[Noun, list[str]] = {"message": [], "memory": []}
-        for change in changes:
-            if change.tenant == tenant:
-                ids[change.noun].append(change.id)
+        for (of, noun, id_), changed in whole.items():
+            if of == tenant and changed:
+                ids[noun].append(id_)
         for message in await storage.records.messages(tenant, ids["message"]):
             things.found[tenant, "message", message.id] = message
         for item in await storage.holdings.get_many(tenant, ids["memory"]):
             things.found[tenant, "memory", item.id] = item
-        for vector in await storage.vectors.get(tenant, ids["message"] + ids["memory"]):
+        for vector in await storage.vectors.get(tenant, [id_ for of, _, id_ in whole if of == tenant]):
             things.vectors.setdefault((tenant, vector.noun, vector.id), {})[vector.space] = vector.data
     return things
 

@@ -43,6 +43,16 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
+class Embedded:
+    """The vectors that a thing has from now on; what else is held of it stays. Nothing, if nothing is held of it."""
+
+    tenant: str
+    noun: Noun
+    id: str
+    vectors: Mapping[str, bytes]
+
+
+@dataclass(frozen=True, slots=True)
 class Gone:
     """A thing that is no longer to be found."""
 
@@ -78,7 +88,7 @@ class Index(Protocol):
         """The feed position up to which every change has been applied."""
         ...
 
-    async def apply(self, changes: Sequence[Document | Gone], upto: int) -> None:
+    async def apply(self, changes: Sequence[Document | Embedded | Gone], upto: int) -> None:
         """Apply changes and move the watermark to ``upto``, both or neither. Applying again changes nothing.
 
         A document replaces the one of the same tenant, noun and id.

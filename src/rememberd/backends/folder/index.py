@@ -1,4 +1,4 @@
-"""The embedded index: one row per document in a file that may be dropped, and shelves of them in memory.
+"""The embedded index: blocks of documents in a file that may be dropped, and a shelf of them per tenant in memory.
 
 A shelf is read when it is first searched, so opening reads nothing; the file's watermark survives a crash.
 """
@@ -7,54 +7,37 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections import OrderedDict
+from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import apsw
-import msgspec
 
 from rememberd import crash
 from rememberd.errors import Conflict, StorageUnavailable, disk_failure
-from rememberd.ports.candidates import Candidates
-from rememberd.ports.index import Document, Gone, Search
 
-from .document import Held, held
+from .block import Block
 from .propose import propose
-from .shelf import Shelf
-from .view import View
+from .shelves import Shelves, read_shelf, tenants
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from rememberd.model.change import Noun
-    from rememberd.ports.index import Index
+    from rememberd.ports.candidates import Candidates
+    from rememberd.ports.index import Document, Embedded, Gone, Index, Search
 
 
 T = TypeVar("T")
 
 #: Raised when the schema, the terms or the codes of vectors change: an index of another format is made again.
-_FORMAT = 7
+_FORMAT = 8
 _SCHEMA = """
 CREATE TABLE state (watermark INTEGER NOT NULL);
 INSERT INTO state VALUES (0);
-CREATE TABLE documents (
-    number INTEGER PRIMARY KEY, tenant TEXT NOT NULL, user TEXT, noun TEXT NOT NULL, id TEXT NOT NULL,
-    data BLOB NOT NULL
-);
-CREATE UNIQUE INDEX documents_id ON documents (tenant, noun, id);
-CREATE INDEX documents_user ON documents (tenant, user);
+CREATE TABLE blocks (number INTEGER PRIMARY KEY, tenant TEXT NOT NULL, size INTEGER NOT NULL, data BLOB NOT NULL);
+CREATE INDEX blocks_tenant ON blocks (tenant, number, size);
 """
-_HELD_AT_MOST = 400_000  # documents in memory; the shelves used longest ago are let go
-_EVERYONE = "\0"  # no user has this name
-
-_encode = msgspec.msgpack.Encoder(order="deterministic").encode
-_json = msgspec.json.Encoder().encode
-_decode = msgspec.msgpack.Decoder(Held).decode
-
-Address: TypeAlias = tuple[str, str | None]
-Dropped: TypeAlias = tuple[str, str | None, int]
 
 
 class FolderIndex:
@@ -71,20 +54,18 @@ class FolderIndex:
     async def watermark(self) -> int:
         return await self._run(_watermark)
 
-    async def apply(self, changes: Sequence[Document | Gone], upto: int) -> None:
-        latest = {(change.tenant, change.noun, change.id): change for change in changes}
-
+    async def apply(self, changes: Sequence[Document | Embedded | Gone], upto: int) -> None:
         def apply(connection: apsw.Connection) -> None:
-            documents = [each for each in latest.values() if isinstance(each, Document)]
+            by_tenant = defaultdict(list)
+            for change in changes:
+                by_tenant[change.tenant].append(change)
             try:
                 with connection:
-                    for gone in _drop(connection, latest):
-                        self._shelves.remove(*gone)
-                    for tenant, number, each in _add(connection, documents):
-                        self._shelves.add(tenant, number, each)
+                    for tenant, some in by_tenant.items():
+                        self._shelves.add(connection, tenant, Block.of(some))
                     crash.point("index.middle")
                     connection.execute("UPDATE state SET watermark = max(watermark, ?)", [upto])
-            except apsw.Error:
+            except BaseException:  # the file is as it was before; what is in memory may not be
                 self._shelves.clear()
                 raise
 
@@ -97,15 +78,16 @@ class FolderIndex:
         def clear(connection: apsw.Connection) -> None:
             self._shelves.clear()
             with connection:
-                connection.execute("DELETE FROM documents; UPDATE state SET watermark = 0")
+                connection.execute("DELETE FROM blocks; UPDATE state SET watermark = 0")
 
         await self._run(clear)
 
     async def digest(self) -> str:
         def digest(connection: apsw.Connection) -> str:
             whole = hashlib.sha256()
-            for tenant, data in connection.execute("SELECT tenant, data FROM documents ORDER BY tenant, noun, id"):
-                whole.update(tenant.encode() + b"\0" + data)
+            for tenant in tenants(connection):
+                for document in read_shelf(connection, tenant).canonical():
+                    whole.update(tenant.encode() + b"\0" + document)
             return whole.hexdigest()
 
         return await self._run(digest)
@@ -178,93 +160,11 @@ class FolderIndex:
         return await asyncio.get_running_loop().run_in_executor(self._thread, run)
 
     def _search(self, connection: apsw.Connection, search: Search) -> Candidates:
-        owners = {_EVERYONE} if search.everyone else {None, search.scope.user}
-        shelves = [self._shelves.get(connection, (search.scope.tenant, owner)) for owner in owners]
-        views = [View(shelf, search) for shelf in shelves if len(shelf)]
-        watermark = _watermark(connection)
-        return propose(views, search, watermark) if views else Candidates.none(search, watermark)
-
-
-class Shelves:
-    """The shelves in memory, the one used last at the end."""
-
-    def __init__(self) -> None:
-        self._shelves: OrderedDict[Address, Shelf] = OrderedDict()
-
-    def get(self, connection: apsw.Connection, address: Address) -> Shelf:
-        """A shelf, read from the file if it is not in memory, and packed."""
-        shelf = self._shelves.get(address)
-        if shelf is None:
-            shelf = self._shelves[address] = Shelf()
-            for number, data in connection.execute(*_documents_of(address)):
-                shelf.add(number, _decode(data))
-            self._make_room(address)
-        elif shelf.gone > len(shelf) + 100:
-            del self._shelves[address]
-            return self.get(connection, address)
-        self._shelves.move_to_end(address)
-        shelf.pack()
-        return shelf
-
-    def add(self, tenant: str, number: int, held: Held) -> None:
-        for owner in (held.user, _EVERYONE):
-            shelf = self._shelves.get((tenant, owner))
-            if shelf is not None:
-                shelf.add(number, held)
-
-    def remove(self, tenant: str, owner: str | None, number: int) -> None:
-        for address in ((tenant, owner), (tenant, _EVERYONE)):
-            shelf = self._shelves.get(address)
-            if shelf is not None:
-                shelf.remove(number)
-
-    def clear(self) -> None:
-        self._shelves.clear()
-
-    def _make_room(self, newest: Address) -> None:
-        held = sum(map(len, self._shelves.values()))
-        for address in list(self._shelves):
-            if held <= _HELD_AT_MOST or address == newest:
-                return
-            held -= len(self._shelves.pop(address))
+        return propose(self._shelves.get(connection, search.scope.tenant), search, _watermark(connection))
 
 
 def _watermark(connection: apsw.Connection) -> int:
     return int(connection.execute("SELECT watermark FROM state").get)
-
-
-def _documents_of(address: Address) -> tuple[str, list[str | None]]:
-    tenant, owner = address
-    if owner == _EVERYONE:
-        return "SELECT number, data FROM documents WHERE tenant = ? ORDER BY number", [tenant]
-    return "SELECT number, data FROM documents WHERE tenant = ? AND user IS ? ORDER BY number", [tenant, owner]
-
-
-def _drop(connection: apsw.Connection, addresses: Iterable[tuple[str, Noun, str]]) -> list[Dropped]:
-    """Delete what is held of things; answers the tenant, user and number of each that was held."""
-    return list(
-        connection.execute(
-            """DELETE FROM documents WHERE (tenant, noun, id) IN (
-                SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?)
-            ) RETURNING tenant, user, number""",
-            [_json(list(addresses)).decode()],
-        )
-    )
-
-
-def _add(connection: apsw.Connection, documents: Sequence[Document]) -> Iterator[tuple[str, int, Held]]:
-    """Add documents that are not held; answers the tenant and number of each."""
-    first = int(connection.execute("SELECT coalesce(max(number), 0) + 1 FROM documents").get)
-    numbered = list(zip(range(first, first + len(documents)), documents, held(documents), strict=True))
-    connection.executemany(
-        "INSERT INTO documents (number, tenant, user, noun, id, data) VALUES (?, ?, ?, ?, ?, ?)",
-        [
-            (number, document.tenant, document.user, document.noun, document.id, _encode(each))
-            for number, document, each in numbered
-        ],
-    )
-    for number, document, each in numbered:
-        yield document.tenant, number, each
 
 
 def _open(path: Path | None) -> apsw.Connection:

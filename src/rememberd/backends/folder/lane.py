@@ -10,22 +10,20 @@ from __future__ import annotations
 
 import functools
 import math
-from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from rememberd.ports.candidates import vectors_of
-
-from .grow import Growing
+from .columns import Growing
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float32]
     Rows = NDArray[np.intp]
+
+Floats = NDArray[np.float32]
+Codes = NDArray[np.int8]
 
 #: Up to so many vectors are all compared.
 EXACT = 4096
@@ -35,115 +33,124 @@ RESCORED = 1000
 #: Over how many each dimension is spread, if their number is a multiple of that; else over fewer.
 _SPREAD = 32
 
-_MOST = np.iinfo(np.uint16).max
-_HEADER = 4  # bytes
-_SCALE = np.dtype("<f4")
+_NONE = -1
 
 
-def packed(given: Sequence[bytes]) -> list[bytes]:
-    """Vectors in 8 bits, for each that is given: their dimension, then of each its scale and its codes."""
-    vectors = [vectors_of(data) for data in given]
-    made = [b""] * len(given)
-    for dimension in {each.shape[1] for each in vectors}:
-        alike = [place for place, each in enumerate(vectors) if each.shape[1] == dimension]
-        bodies = _bodies(_spread(np.concatenate([vectors[place] for place in alike])))
-        header = dimension.to_bytes(_HEADER, "little")
-        for place, end in zip(alike, accumulate(len(vectors[place]) for place in alike), strict=True):
-            made[place] = header + bodies[end - len(vectors[place]) : end].tobytes()
-    return made
+class Packed(NamedTuple):
+    """Vectors in 8 bits: of each its scale and its codes."""
+
+    scales: Floats
+    codes: Codes
 
 
-def _bodies(vectors: Floats) -> NDArray[np.uint8]:
-    scales = np.maximum(np.abs(vectors).max(axis=1, keepdims=True), 1e-12).astype(_SCALE) / np.float32(127)
-    codes = np.rint(vectors / scales).astype(np.int8)
-    return np.concatenate([scales.view(np.uint8), codes.view(np.uint8)], axis=1)
-
-
-def dimension_of(data: bytes) -> int:
-    """The dimension of packed vectors."""
-    return int.from_bytes(data[:_HEADER], "little")
+def packed(vectors: Floats) -> Packed:
+    """Vectors, a row each, as a lane holds them. Many together cost far less than one by one."""
+    vectors = spread(vectors)
+    scales = np.maximum(np.abs(vectors).max(axis=1), 1e-12) / np.float32(127)
+    return Packed(scales, np.rint(vectors / scales[:, None]).astype(np.int8))
 
 
 class Lane:
-    """Rows of the shelf in their order, each with a vector; a row stands here as often as its document has vectors."""
+    """A row of the shelf has its vectors side by side, from a first place on; rows are asked for in their order, and
+    questions are told as ``spread`` makes them."""
 
     def __init__(self, dimension: int) -> None:
-        self._dimension = dimension
-        self._rows = Growing(np.intp)
+        self._first = Growing(np.intp)
+        self._parts = Growing(np.intp)
         self._scales = Growing(np.float32)
         self._codes = Growing(np.int8, dimension)
         self._signs = [Growing(np.uint64) for _ in range(-(-dimension // 64))]
         self._sum = np.zeros(dimension, np.float32)
         self._parted = False
+        self.dropped = 0
 
-    def add(self, rows: Sequence[int], vectors: Sequence[bytes]) -> None:
-        """Packed vectors of some rows."""
-        width = _SCALE.itemsize + self._dimension
-        bodies = [memoryview(data)[_HEADER:] for data in vectors]
-        body = np.frombuffer(b"".join(bodies), np.uint8).reshape(-1, width)
-        scales = np.ascontiguousarray(body[:, : _SCALE.itemsize]).view(_SCALE)[:, 0]
-        codes = body[:, _SCALE.itemsize :].view(np.int8)
-        parts = [len(each) // width for each in bodies]
-        self._parted = self._parted or max(parts) > 1
-        self._rows.extend(np.repeat(np.array(rows, np.intp), parts))
-        self._scales.extend(scales)
-        self._codes.extend(codes)
-        for words, column in zip(self._signs, _signs(codes).T, strict=True):
+    def __len__(self) -> int:
+        """How many vectors there are, dropped ones among them."""
+        return len(self._scales)
+
+    def add(self, rows: Rows, vectors: Packed) -> None:
+        """The vectors of rows that have none; a row stands there as often as it has vectors, which come in a row."""
+        places = np.arange(len(self), len(self) + len(rows))
+        begins = np.flatnonzero(np.concatenate([[True], rows[1:] != rows[:-1]]))
+        parts = np.diff(begins, append=len(rows))
+        size = int(rows.max()) + 1
+        self._first.fill(_NONE, size)
+        self._parts.fill(0, size)
+        self._first.all[rows[begins]] = places[begins]
+        self._parts.all[rows[begins]] = parts
+        self._parted = self._parted or bool(parts.max() > 1)
+        self._scales.extend(vectors.scales)
+        self._codes.extend(vectors.codes)
+        for words, column in zip(self._signs, _signs(vectors.codes).T, strict=True):
             words.extend(column)
-        self._sum += np.einsum("i,ij->j", scales, codes)
+        self._sum += np.einsum("i,ij->j", vectors.scales, vectors.codes)
 
-    def nearest(self, vector: Floats, admitted: NDArray[np.bool_]) -> tuple[Rows, Floats]:
-        """The rows that may be among the nearest of those admitted, and their cosines, in no particular order."""
-        vector = _spread(vector)
-        chosen = admitted[self._rows.all]
-        places = slice(None) if chosen.all() else np.flatnonzero(chosen)
-        if np.count_nonzero(chosen) > EXACT:
-            differing = np.where(chosen, self._differing(vector), _MOST)
-            places = np.argpartition(differing, RESCORED)[:RESCORED]
-        if not self._parted:
-            return self._rows.all[places], self._exact(vector, places)
-        rows = np.unique(self._rows.all[places])
-        return rows, self._best_parts(vector, rows)
+    def drop(self, rows: Rows) -> None:
+        """Let go of the vectors of some rows."""
+        having, places = self._places(rows)
+        self._sum -= np.einsum("i,ij->j", self._scales.all[places], self._codes.all[places])
+        self._first.all[rows[having]] = _NONE
+        self.dropped += len(places)
 
-    def cosines(self, vector: Floats, rows: Rows) -> Floats:
-        """The cosine of each of some rows; NaN for those that have no vector."""
-        return self._best_parts(_spread(vector), rows)
+    def nearest(self, vector: Floats, rows: Rows) -> tuple[Rows, Floats]:
+        """Which of some rows may be among the nearest, by their places there, and their cosines."""
+        having, places = self._places(rows)
+        if len(places) > EXACT:
+            nearest = np.argpartition(self._differing(vector)[places], RESCORED)[:RESCORED]
+            if self._parted:
+                having, places = self._places(rows, np.unique(having[nearest]))
+            else:
+                having, places = having[nearest], places[nearest]
+        cosines = self._exact(vector, places)
+        if not self._parted or not len(having):
+            return having, cosines
+        begins = np.flatnonzero(np.diff(having, prepend=-1))
+        return having[begins], np.maximum.reduceat(cosines, begins)
 
-    def _best_parts(self, vector: Floats, rows: Rows) -> Floats:
-        first, last = self._rows.all.searchsorted(rows), self._rows.all.searchsorted(rows, "right")
-        found = np.full(len(rows), np.nan, np.float32)
-        for part in range(int((last - first).max(initial=0))):
-            has = np.flatnonzero(first + part < last)
-            found[has] = np.fmax(found[has], self._exact(vector, first[has] + part))
-        return found
-
-    def background(self, vector: Floats, sight: NDArray[np.bool_]) -> tuple[int, float]:
-        """How many vectors are in sight, and the sum of their cosines."""
-        vector = _spread(vector)
-        seen = sight[self._rows.all]
-        if seen.all():
-            return len(seen), float(self._sum @ vector)
-        places = np.flatnonzero(seen)
+    def background(self, vector: Floats, rows: Rows) -> tuple[int, float]:
+        """How many vectors some rows have, and the sum of their cosines."""
+        _, places = self._places(rows)
+        if len(places) == len(self) - self.dropped:
+            return len(places), float(self._sum @ vector)
         return len(places), float(self._exact(vector, places).sum())
 
-    def _exact(self, vector: Floats, places: Rows | slice) -> Floats:
+    def of(self, rows: Rows) -> Iterator[tuple[int, bytes, bytes]]:
+        """The vectors of some rows: of each the place of its row there, its scale and its codes."""
+        having, places = self._places(rows)
+        for at, place in zip(having.tolist(), places.tolist(), strict=True):
+            yield at, self._scales.all[place].tobytes(), self._codes.all[place].tobytes()
+
+    def _places(self, rows: Rows, among: Rows | None = None) -> tuple[Rows, Rows]:
+        """Where the vectors of rows are: for each the place of its row there, and its own."""
+        if len(rows) and rows[-1] >= len(self._first):
+            rows = rows[: rows.searchsorted(len(self._first))]
+        first = self._first.all[rows]
+        having = np.flatnonzero(first != _NONE) if among is None else among
+        places = first[having]
+        if not self._parted:
+            return having, places
+        parts = self._parts.all[rows[having]]
+        steps = np.arange(parts.sum()) - np.repeat(np.cumsum(parts) - parts, parts)
+        return np.repeat(having, parts), np.repeat(places, parts) + steps
+
+    def _exact(self, vector: Floats, places: Rows) -> Floats:
         """One product a row: a product of the whole matrix would wake threads that cost more than they save."""
         cosines: Floats = self._scales.all[places] * np.vecdot(self._codes.all[places].astype(np.float32), vector)
         return cosines
 
     def _differing(self, vector: Floats) -> NDArray[np.uint16]:
         """In how many dimensions the sign of each differs."""
-        differing = np.zeros(len(self._rows), np.uint16)
+        differing = np.zeros(len(self), np.uint16)
         for words, asked in zip(self._signs, _signs(vector[None, :])[0], strict=True):
             differing += np.bitwise_count(words.all ^ asked)
         return differing
 
 
-def _spread(vectors: Floats) -> Floats:
+def spread(vectors: Floats) -> Floats:
     """The vectors in the basis that they are held in; cosines are the same in both."""
     over = math.gcd(vectors.shape[-1], _SPREAD)
-    spread: Floats = (_basis(over) @ vectors.reshape(*vectors.shape[:-1], over, -1)).reshape(vectors.shape)
-    return spread
+    turned: Floats = (_basis(over) @ vectors.reshape(*vectors.shape[:-1], over, -1)).reshape(vectors.shape)
+    return turned
 
 
 @functools.cache
@@ -155,7 +162,7 @@ def _basis(size: int) -> Floats:
     return rows / np.float32(math.sqrt(size))
 
 
-def _signs(vectors: NDArray[np.int8] | Floats) -> NDArray[np.uint64]:
+def _signs(vectors: Codes | Floats) -> NDArray[np.uint64]:
     """The signs of each vector as 64-bit words."""
     bits = np.packbits(vectors > 0, axis=1)
     spare = -bits.shape[1] % 8

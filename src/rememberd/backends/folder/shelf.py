@@ -1,123 +1,101 @@
-"""A shelf: the documents of one user (or of nobody, or of a whole tenant) in memory, in columns, to be searched."""
+"""A shelf: the documents of one tenant in memory, in columns, to be searched."""
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
-from msgspec.structs import astuple
 
 from rememberd.model.query import FILTERED_FIELDS, metadata_text
-from rememberd.ports.candidates import place_of
 
-from .document import Held
-from .grow import Growing
-from .lane import Lane, dimension_of
-from .postings import Postings
+from .block import STRINGS
+from .columns import Coded, Growing, coded
+from .lane import Lane, Packed
+from .merge import merged
+from .words import Words
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from rememberd.model import Filters
+    from rememberd.model import Filters, Scope
+
+    from .block import Block, Thing
 
     Mask = NDArray[np.bool_]
     Rows = NDArray[np.intp]
 
-_STRINGS = ("kind", "role", "agent", "thread", "topic", "domain", "source", "name")
+_NOWHERE = -1
+_ENOUGH = 1024
+
+_metadata = msgspec.json.decode
+_canonical = msgspec.msgpack.Encoder(order="deterministic").encode
 
 
 class Shelf:
     """Rows are given in the order documents come; one that goes leaves its row behind until the shelf is made anew."""
 
     def __init__(self) -> None:
-        self.gone = 0
-        self.postings = Postings()
-        self._fresh: list[tuple[int, Held]] = []
-        self._numbers = Growing(np.int64)
+        self.words = Words()
+        self._fresh: list[Block] = []
+        self._waiting = 0
+        self._rows: dict[Thing, int] = {}
         self._alive = Growing(np.bool_)
-        self._nouns, self._ids, self._metadata = Growing(object), Growing(object), Growing(object)
-        self._strings = {name: Growing(object) for name in _STRINGS}
+        self._nouns, self._ids, self._metadata = Coded(), Growing(object), Growing(object)
+        self._strings = {name: Coded() for name in STRINGS}
         self._seconds, self._lengths, self._places = Growing(np.float64), Growing(np.float32), Growing(np.int64)
         self._lanes: dict[tuple[str, int], Lane] = {}
-        self._by_place: tuple[Rows, NDArray[np.int64]] | None = None
-        self._agents = False
 
     def __len__(self) -> int:
-        return len(self._ids) + len(self._fresh) - self.gone
+        return len(self._rows) + self._waiting
 
-    def add(self, number: int, held: Held) -> None:
-        """Numbers come in their order."""
-        self._fresh.append((number, held))
+    @property
+    def waste(self) -> int:
+        """How much of it is void: rows without a document, and vectors of none."""
+        return len(self._alive) - len(self._rows) + sum(lane.dropped for lane in self._lanes.values())
 
-    def remove(self, number: int) -> None:
-        self.pack()
-        row = int(self._numbers.all.searchsorted(number, "right")) - 1  # the latest, if one has gone before
-        if row >= 0 and self._numbers.all[row] == number:
-            self._alive.all[row] = False
-            self.gone += 1
+    def add(self, block: Block) -> None:
+        """Hold what a block says. Small ones wait for company, or for a search: they cost nearly as much as large
+        ones."""
+        self._fresh.append(block)
+        self._waiting += len(block)
+        if self._waiting >= _ENOUGH:
+            self.pack()
 
     def pack(self) -> None:
-        """Make what came since the last search part of the columns."""
-        if not self._fresh:
-            return
-        first, (numbers, documents) = len(self._ids), zip(*self._fresh, strict=True)
-        self._fresh = []
-        columns = dict(zip(Held.__struct_fields__, zip(*map(astuple, documents), strict=True), strict=True))
-        self._numbers.extend(numbers)
-        self._alive.extend(np.ones(len(documents), bool))
-        self._nouns.extend([*map(sys.intern, columns["noun"])])
-        self._ids.extend(columns["id"])
-        self._metadata.extend([metadata or None for metadata in columns["metadata"]])
-        for name, column in self._strings.items():
-            column.extend([value and sys.intern(value) for value in columns[name]])
-        self._seconds.extend(columns["seconds"])
-        self._lengths.extend(columns["length"])
-        self._places.extend([*map(place_of, columns["thread"], columns["seq"])])
-        self._by_place = None
-        self._agents = self._agents or any(columns["agent"])
-        self.postings.add(first, columns["terms"], columns["counts"])
-        self._add_vectors(first, columns["vectors"])
+        """Make what came part of the columns."""
+        if self._fresh:
+            self._take(merged(self._fresh) if len(self._fresh) > 1 else self._fresh[0])
+            self._fresh, self._waiting = [], 0
 
-    def in_sight(self, agent: str | None, *, everyone: bool) -> Mask:
-        """Which rows may be seen."""
-        seen: Mask = self._alive.all.copy()
-        if self._agents and not everyone:
-            seen &= np.fromiter((of is None or of == agent for of in self._strings["agent"].all), bool, len(seen))
-        return seen
+    def in_sight(self, scope: Scope, *, everyone: bool) -> Rows:
+        """The rows that may be seen, in their order."""
+        seen: Mask = self._alive.all
+        if not everyone:
+            seen = seen & self._strings["user"].among({None, scope.user})
+            if self._strings["agent"].values != [None]:
+                seen &= self._strings["agent"].among({None, scope.agent})
+        return np.flatnonzero(seen)
 
-    def admitted(self, sight: Mask, filters: Filters) -> Mask:
-        """Which of the rows in sight the filters admit."""
-        kept = sight.copy()
+    def admitted(self, rows: Rows, filters: Filters) -> Mask:
+        """Which of some rows the filters admit."""
+        kept: Mask = np.ones(len(rows), bool)
         if filters.after is not None:
-            kept &= self._seconds.all >= filters.after.timestamp()
+            kept &= self._seconds.all[rows] >= filters.after.timestamp()
         if filters.before is not None:
-            kept &= self._seconds.all < filters.before.timestamp()
+            kept &= self._seconds.all[rows] < filters.before.timestamp()
         for name in FILTERED_FIELDS:
             if wanted := getattr(filters, name):
-                kept &= np.fromiter((value in wanted for value in self._strings[name].all), bool, len(kept))
+                kept &= self._strings[name].among(wanted, rows)
         for key, wanted in filters.metadata.items():
-            for row in np.flatnonzero(kept) if wanted else ():
-                kept[row] = metadata_text((self._metadata.all[row] or {}).get(key)) in wanted
+            for place in np.flatnonzero(kept) if wanted else ():
+                kept[place] = metadata_text(self._told(rows[place]).get(key)) in wanted
         return kept
 
-    def lane(self, name: str, dimension: int) -> Lane | None:
-        return self._lanes.get((name, dimension))
-
-    def neighbours(self, rows: Rows, reach: int) -> Rows:
-        """The rows up to ``reach`` places before or after some messages in their threads."""
-        if self._by_place is None:
-            order = np.argsort(self._places.all, kind="stable")
-            self._by_place = order, self._places.all[order]
-        order, places = self._by_place
-        steps = np.array([step for step in range(-reach, reach + 1) if step])
-        here = self._places.all[rows]
-        wanted = (here[here >= 0, None] + steps).ravel()
-        found = places.searchsorted(wanted)
-        found[found == len(places)] = 0
-        return np.unique(order[found[places[found] == wanted]])
+    def lane(self, space: str, dimension: int) -> Lane | None:
+        return self._lanes.get((space, dimension))
 
     @property
     def lengths(self) -> NDArray[np.float32]:
@@ -127,24 +105,71 @@ class Shelf:
     def seconds(self) -> NDArray[np.float64]:
         return self._seconds.all
 
+    @property
+    def places(self) -> NDArray[np.int64]:
+        return self._places.all
+
     def columns(self, rows: Rows) -> dict[str, NDArray[Any]]:
         """What is told of rows that are proposed, besides what the search finds out."""
         return {
-            "nouns": self._nouns.all[rows],
+            "nouns": self._nouns.of(rows),
             "ids": self._ids.all[rows],
             "lengths": self._lengths.all[rows],
-            "kinds": self._strings["kind"].all[rows],
-            "names": self._strings["name"].all[rows],
+            "kinds": self._strings["kind"].of(rows),
+            "names": self._strings["name"].of(rows),
             "places": self._places.all[rows],
             "seconds": self._seconds.all[rows],
         }
 
-    def _add_vectors(self, first: int, vectors: Sequence[Mapping[str, bytes]]) -> None:
-        having: dict[tuple[str, int], tuple[list[int], list[bytes]]] = {}
-        for row, lanes in enumerate(vectors, first):
-            for name, data in lanes.items():
-                rows, packed = having.setdefault((name, dimension_of(data)), ([], []))
-                rows.append(row)
-                packed.append(data)
-        for (name, dimension), (rows, packed) in having.items():
-            self._lanes.setdefault((name, dimension), Lane(dimension)).add(rows, packed)
+    def canonical(self) -> Iterator[bytes]:
+        """Each document in a way that depends on nothing but what it says, in the order of their addresses."""
+        things = sorted(self._rows)
+        rows = np.array([self._rows[thing] for thing in things], np.intp)
+        told = [column.of(rows) for column in self._strings.values()]
+        numbers = [column.all[rows].tolist() for column in (self._seconds, self._lengths, self._places)]
+        vectors: list[list[tuple[str, int, bytes, bytes]]] = [[] for _ in things]
+        order = np.argsort(rows)
+        for (space, dimension), lane in sorted(self._lanes.items()):
+            for place, scale, codes in lane.of(rows[order]):
+                vectors[order[place]].append((space, dimension, scale, codes))
+        for parts in zip(things, self._metadata.all[rows], self.words.of(rows), vectors, *told, *numbers, strict=True):
+            yield _canonical(parts)
+
+    def _take(self, block: Block) -> None:
+        first, last = len(self._alive), len(self._alive) + len(block.documents)
+        self._let_go([*block.documents, *block.gone])
+        self._rows.update(zip(block.documents, range(first, last), strict=True))
+        self._alive.fill(True, last)
+        self._nouns.extend(*coded([thing.noun for thing in block.documents]))
+        self._ids.extend([thing.id for thing in block.documents])
+        self._metadata.extend(block.metadata)
+        for name, strings in block.strings.items():
+            self._strings[name].extend(*strings)
+        self._seconds.extend(block.numbers["seconds"])
+        self._lengths.extend(block.numbers["lengths"])
+        self._places.extend(block.numbers["places"])
+        self.words.add(block.numbers["sizes"], block.numbers["terms"], block.numbers["counts"])
+        self._take_vectors(first, block)
+
+    def _told(self, row: int) -> dict[str, Any]:
+        return _metadata(self._metadata.all[row] or b"{}")  # type: ignore[no-any-return]
+
+    def _let_go(self, things: Sequence[Thing]) -> None:
+        rows = [row for thing in things if (row := self._rows.pop(thing, _NOWHERE)) != _NOWHERE]
+        self._alive.all[rows] = False
+        self._drop_vectors(rows)
+
+    def _take_vectors(self, first: int, block: Block) -> None:
+        embedded = [self._rows.get(thing, _NOWHERE) for thing in block.embedded]
+        self._drop_vectors([row for row in embedded if row != _NOWHERE])
+        row_of = np.array([*range(first, len(self._alive)), *embedded], np.intp)
+        for space, things, vectors in block.legs:
+            held = row_of[things] != _NOWHERE
+            if held.any():
+                dimension = vectors.codes.shape[1]
+                lane = self._lanes.setdefault((space, dimension), Lane(dimension))
+                lane.add(row_of[things[held]], Packed(vectors.scales[held], vectors.codes[held]))
+
+    def _drop_vectors(self, rows: list[int]) -> None:
+        for lane in self._lanes.values() if rows else ():
+            lane.drop(np.sort(rows))

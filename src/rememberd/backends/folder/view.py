@@ -1,15 +1,19 @@
-"""A shelf as one search sees it."""
+"""A shelf as one search sees it: the rows in sight, by their places among them."""
 
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rememberd.language.weigh import saturation
+from rememberd.language.weigh import rarity, saturation
 from rememberd.model import Filters
 from rememberd.ports.candidates import Proposals
+
+from .columns import where
+from .lane import spread
+from .words import number_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,90 +22,126 @@ if TYPE_CHECKING:
 
     from .shelf import Shelf
 
-    Rows = NDArray[np.intp]
+    Places = NDArray[np.intp]
     Floats = NDArray[np.float32]
-    Scores = NDArray[np.float32] | NDArray[np.float64]
-    Ranking = tuple[Rows, Scores]
 
 _NO_FILTERS = Filters()
 
 
 class View:
-    """Everything is asked of rows; a ranking is rows with their scores, in no particular order."""
+    """A ranking is places, best first."""
 
     def __init__(self, shelf: Shelf, search: Search) -> None:
         self._shelf = shelf
         self._search = search
-        self._sight = shelf.in_sight(search.scope.agent, everyone=search.everyone)
-        plain = search.filters == _NO_FILTERS
-        self.admitted = self._sight if plain else shelf.admitted(self._sight, search.filters)
-        self.documents = int(np.count_nonzero(self._sight))
-        self.length = float(shelf.lengths.sum(where=self._sight))
-        self._matches = shelf.postings.of(search.terms).where(self._sight)
-        self.frequencies = np.bincount(self._matches.terms, minlength=len(search.terms))
-        self._vectors = {lane: np.frombuffer(data, "<f4") for lane, data in search.vectors.items()}
-        self._cosines = {lane: np.full(len(self), np.nan, np.float32) for lane in search.vectors}
+        self._rows = shelf.in_sight(search.scope, everyone=search.everyone)
+        self._filtered = search.filters != _NO_FILTERS
+        self._admitted = shelf.admitted(self._rows, search.filters) if self._filtered else np.ones(len(self), bool)
+        self._lengths = shelf.lengths[self._rows]
+        numbers = [number_of(term) for term in search.terms]
+        wanted = sorted(set(numbers))
+        self._which = [wanted.index(number) for number in numbers]
+        self._matches = shelf.words.matches(np.array(wanted, np.uint32), self._rows)
+        self._found_in = np.bincount(self._matches.terms, minlength=len(wanted))
+        self._vectors = {space: spread(np.frombuffer(data, "<f4")) for space, data in search.vectors.items()}
+        self._cosines = {space: self._compared(space) for space in search.vectors}
 
     def __len__(self) -> int:
-        return len(self._sight)
+        return len(self._rows)
 
-    def by_words(self, rare: NDArray[np.float64], average: float) -> Ranking:
-        """The rows that match by words."""
-        found, size = self._matches, len(self)
-        worth = rare[found.terms] * saturation(found.counts, self._shelf.lengths[found.rows], average)
-        scores = np.bincount(found.rows, worth, minlength=size).astype(np.float32)
-        matching = self.admitted & (scores > 0)
+    @property
+    def average_length(self) -> float:
+        return float(self._lengths.mean()) if len(self) else 0.0
+
+    @property
+    def frequencies(self) -> dict[str, int]:
+        """In how many rows each term stands."""
+        found_in = self._found_in.tolist()
+        return {term: found_in[which] for term, which in zip(self._search.terms, self._which, strict=True)}
+
+    @property
+    def background(self) -> dict[str, float]:
+        """The mean cosine of all in sight, per lane."""
+        means = {}
+        for space, vector in self._vectors.items():
+            lane = self._shelf.lane(space, len(vector))
+            if lane is not None:
+                number, total = lane.background(vector, self._rows)
+                if number:
+                    means[space] = total / number
+        return means
+
+    def by_words(self) -> Places:
+        """What matches by words."""
+        found = self._matches
+        rare = np.array([rarity(len(self), number) for number in self._found_in.tolist()])
+        rare *= np.bincount(self._which, minlength=len(rare))
+        worth = rare[found.terms] * saturation(found.counts, self._lengths[found.places], self.average_length)
+        scores = np.bincount(found.places, worth, minlength=len(self))
+        matching = self._admitted & (scores > 0)
         if self._search.match == "all":
-            matching &= np.bincount(found.rows, minlength=size) == len(self._search.terms)
+            matching &= np.bincount(found.places, minlength=len(self)) == len(rare)
         return self._best(np.flatnonzero(matching), scores)
 
-    def by_vectors(self) -> Ranking:
-        """The rows that have a vector to compare, each by the lane in which it is nearest."""
-        for name, vector in self._vectors.items():
-            lane = self._shelf.lane(name, len(vector))
-            if lane is not None:
-                rows, cosines = lane.nearest(vector, self.admitted)
-                self._cosines[name][rows] = cosines
-        scores = functools.reduce(np.fmax, self._cosines.values(), np.full(len(self), np.nan, np.float32))
-        return self._best(np.flatnonzero(~np.isnan(scores)), scores)
+    def by_vectors(self) -> Places:
+        """What has a vector to compare, each by the lane in which it is nearest."""
+        if not self._cosines:
+            return np.zeros(0, np.intp)
+        nearest = functools.reduce(np.fmax, self._cosines.values())
+        return self._best(np.flatnonzero(self._admitted & ~np.isnan(nearest)), nearest)
 
-    def latest(self) -> Ranking:
-        return self._best(np.flatnonzero(self.admitted), self._shelf.seconds)
+    def latest(self) -> Places:
+        return self._best(np.flatnonzero(self._admitted), self._shelf.seconds[self._rows])
 
-    def background(self, name: str) -> tuple[int, float]:
-        """How many vectors of a lane are in sight, and the sum of their cosines."""
-        vector = self._vectors[name]
-        lane = self._shelf.lane(name, len(vector))
-        return (0, 0.0) if lane is None else lane.background(vector, self._sight)
+    def neighbours(self, places: Places, reach: int) -> Places:
+        """What stands up to ``reach`` places before or after some messages in their threads."""
+        here = self._shelf.places[self._rows[places]]
+        steps = np.array([step for step in range(-reach, reach + 1) if step])
+        wanted = np.unique(here[here >= 0, None] + steps)
+        near = where(self._shelf.places[self._rows], wanted)[0]
+        kept: Places = near[self._admitted[near]]
+        return kept
 
-    def neighbours(self, rows: Rows, reach: int) -> Rows:
-        near = self._shelf.neighbours(rows, reach)
-        return near[self.admitted[near]]
-
-    def proposals(self, rows: Rows) -> Proposals:
-        """What is told of some rows."""
-        place = np.full(len(self), -1)
-        place[rows] = np.arange(len(rows))
-        at = place[self._matches.rows]
+    def proposals(self, places: Places) -> Proposals:
+        """What is told of some."""
+        matches = self._matches
+        place_of = np.full(len(self), -1)
+        place_of[places] = np.arange(len(places))
+        at = place_of[matches.places]
         chosen = at >= 0
-        counts = np.zeros((len(rows), len(self._search.terms)), np.float32)
-        counts[at[chosen], self._matches.terms[chosen]] = self._matches.counts[chosen]
+        counts = np.zeros((len(places), len(self._found_in)), np.float32)
+        counts[at[chosen], matches.terms[chosen]] = matches.counts[chosen]
         return Proposals(
-            **self._shelf.columns(rows),
-            counts=counts,
-            cosines={name: self._compared(name, rows) for name in self._vectors},
+            **self._shelf.columns(self._rows[places]),
+            counts=counts[:, self._which],
+            cosines={space: self._with_missing(space, places) for space in self._cosines},
         )
 
-    def _compared(self, name: str, rows: Rows) -> Floats:
-        """The cosines of some rows: most were found while the nearest were looked for."""
-        lane, cosines = self._shelf.lane(name, len(self._vectors[name])), self._cosines[name][rows]
-        missing = np.flatnonzero(np.isnan(cosines))
-        if lane is not None and len(missing):
-            cosines[missing] = lane.cosines(self._vectors[name], rows[missing])
+    def _compared(self, space: str) -> Floats:
+        """The cosine of each that may be among the nearest; NaN of others."""
+        cosines = np.full(len(self), np.nan, np.float32)
+        lane = self._shelf.lane(space, len(self._vectors[space]))
+        if lane is not None:
+            places = np.flatnonzero(self._admitted)
+            nearest, found = lane.nearest(self._vectors[space], self._rows[places])
+            cosines[places[nearest]] = found
         return cosines
 
-    def _best(self, rows: Rows, scores: Scores) -> Ranking:
-        """As many as there is room for."""
-        if len(rows) > self._search.limit:
-            rows = rows[np.argpartition(-scores[rows], self._search.limit)[: self._search.limit]]
-        return rows, scores[rows]
+    def _with_missing(self, space: str, places: Places) -> Floats:
+        """The cosines of some: most were found while the nearest were looked for."""
+        cosines = self._cosines[space][places]
+        lane = self._shelf.lane(space, len(self._vectors[space]))
+        missing = np.flatnonzero(np.isnan(cosines))
+        if lane is not None and len(missing):
+            order = np.argsort(places[missing])
+            having, found = lane.nearest(self._vectors[space], self._rows[places[missing[order]]])
+            cosines[missing[order[having]]] = found
+        return cosines
+
+    def _best(self, places: Places, scores: NDArray[Any]) -> Places:
+        """As many as there is room for, best first; of equals the first."""
+        worst_first = -scores[places]
+        if len(places) > self._search.limit:
+            best = np.argpartition(worst_first, self._search.limit)[: self._search.limit]
+            places, worst_first = places[best], worst_first[best]
+        return places[np.argsort(worst_first, kind="stable")]

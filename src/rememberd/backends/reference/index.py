@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ import numpy as np
 from rememberd.errors import Conflict
 from rememberd.model.change import Noun
 from rememberd.ports.candidates import Candidate, Candidates, Proposals, place_of, vectors_of
-from rememberd.ports.index import NEIGHBOURED, Document, Gone, Search
+from rememberd.ports.index import NEIGHBOURED, Document, Embedded, Gone, Search
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -32,11 +33,14 @@ class ReferenceIndex:
     async def watermark(self) -> int:
         return self._watermark
 
-    async def apply(self, changes: Sequence[Document | Gone], upto: int) -> None:
+    async def apply(self, changes: Sequence[Document | Embedded | Gone], upto: int) -> None:
         for change in changes:
             address = (change.tenant, change.noun, change.id)
             if isinstance(change, Document):
                 self._documents[address] = change
+            elif isinstance(change, Embedded):
+                if address in self._documents:
+                    self._documents[address] = replace(self._documents[address], vectors=change.vectors)
             else:
                 self._documents.pop(address, None)
         self._watermark = max(self._watermark, upto)

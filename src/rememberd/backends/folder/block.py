@@ -1,0 +1,185 @@
+"""A block: what one apply tells of a tenant, in columns, as the file holds it and a shelf takes it in.
+
+Blocks are a log: what a later one says of a thing goes before what an earlier one said. Small ones become one in time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from rememberd.model.change import Noun
+from rememberd.ports.candidates import place_of, vectors_of
+from rememberd.ports.index import Document, Embedded, Gone
+
+from .columns import coded
+from .lane import Packed, packed
+from .words import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+Numbers = NDArray[np.uint32]
+
+#: The strings that are held of a document.
+STRINGS = ("user", "kind", "role", "agent", "thread", "topic", "domain", "source", "name")
+
+_NUMBERS: dict[str, np.dtype[Any]] = {
+    "seconds": np.dtype("<f8"),
+    "places": np.dtype("<i8"),
+    "lengths": np.dtype("<f4"),
+    "sizes": np.dtype("<u4"),
+    "terms": np.dtype("<u4"),
+    "counts": np.dtype("<u2"),
+}
+
+_to_bytes = msgspec.msgpack.Encoder().encode
+_metadata = msgspec.json.Encoder(order="deterministic").encode
+
+
+class Thing(NamedTuple):
+    """The address of a thing within its tenant."""
+
+    noun: Noun
+    id: str
+
+
+class Strings(NamedTuple):
+    """Different strings, and for each row the place of its own among them."""
+
+    values: list[str | None]
+    codes: Numbers
+
+
+class Leg(NamedTuple):
+    """Vectors of one space and dimension, and for each the place of its thing among those that have vectors."""
+
+    space: str
+    things: Numbers
+    vectors: Packed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """The vectors are of the documents, and behind them of the things that were embedded since they were told."""
+
+    documents: list[Thing] = field(default_factory=list)
+    embedded: list[Thing] = field(default_factory=list)
+    gone: list[Thing] = field(default_factory=list)
+    strings: Mapping[str, Strings] = field(default_factory=dict)
+    numbers: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    metadata: list[bytes] = field(default_factory=list)
+    legs: list[Leg] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.documents) + len(self.embedded) + len(self.gone)
+
+    @classmethod
+    def of(cls, changes: Iterable[Document | Embedded | Gone]) -> Block:
+        """What is to be held of a tenant after some changes."""
+        documents: dict[Thing, Document] = {}
+        embedded: dict[Thing, Mapping[str, bytes]] = {}
+        gone: dict[Thing, None] = {}
+        for change in changes:
+            thing = Thing(change.noun, change.id)
+            if isinstance(change, Embedded):
+                if thing in documents:
+                    documents[thing] = replace(documents[thing], vectors=change.vectors)
+                elif thing not in gone:
+                    embedded[thing] = change.vectors
+                continue
+            for said in (documents, embedded, gone):
+                said.pop(thing, None)
+            if isinstance(change, Document):
+                documents[thing] = change
+            else:
+                gone[thing] = None
+        told = list(documents.values())
+        sizes, terms, counts = counted([document.terms for document in told])
+        return cls(
+            documents=list(documents),
+            embedded=list(embedded),
+            gone=list(gone),
+            strings={name: Strings(*coded([getattr(document, name) for document in told])) for name in STRINGS},
+            numbers={
+                "seconds": np.array([document.at.timestamp() for document in told], np.float64),
+                "places": np.array([place_of(document.thread, document.seq) for document in told], np.int64),
+                "lengths": np.array([len(document.terms) for document in told], np.float32),
+                "sizes": sizes,
+                "terms": terms,
+                "counts": counts,
+            },
+            metadata=[_metadata(document.metadata) if document.metadata else b"" for document in told],
+            legs=_legs([*(document.vectors for document in told), *embedded.values()]),
+        )
+
+    def encoded(self) -> bytes:
+        return _to_bytes(
+            (
+                [[[thing.noun for thing in part], [thing.id for thing in part]] for part in self._things()],
+                {name: (strings.values, strings.codes.tobytes()) for name, strings in self.strings.items()},
+                {name: column.tobytes() for name, column in self.numbers.items()},
+                self.metadata,
+                [
+                    (space, things.tobytes(), vectors.codes.shape[1], vectors.scales.tobytes(), vectors.codes.tobytes())
+                    for space, things, vectors in self.legs
+                ],
+            )
+        )
+
+    @classmethod
+    def decoded(cls, data: bytes) -> Block:
+        things, strings, numbers, metadata, legs = _from_bytes(data)
+        documents, embedded, gone = ([*map(Thing, nouns, ids)] for nouns, ids in things)
+        return cls(
+            documents=documents,
+            embedded=embedded,
+            gone=gone,
+            strings={name: Strings(values, np.frombuffer(codes, "<u4")) for name, (values, codes) in strings.items()},
+            numbers={name: np.frombuffer(column, _NUMBERS[name]) for name, column in numbers.items()},
+            metadata=metadata,
+            legs=[
+                Leg(
+                    space,
+                    np.frombuffer(things, "<u4"),
+                    Packed(np.frombuffer(scales, "<f4"), np.frombuffer(codes, np.int8).reshape(-1, dimension)),
+                )
+                for space, things, dimension, scales, codes in legs
+            ],
+        )
+
+    def _things(self) -> tuple[list[Thing], ...]:
+        return self.documents, self.embedded, self.gone
+
+
+_Column = tuple[list[str | None], bytes]
+_Told = tuple[list[Noun], list[str]]
+_from_bytes = msgspec.msgpack.Decoder(
+    tuple[
+        tuple[_Told, _Told, _Told],
+        dict[str, _Column],
+        dict[str, bytes],
+        list[bytes],
+        list[tuple[str, bytes, int, bytes, bytes]],
+    ]
+).decode
+
+
+def _legs(having: Sequence[Mapping[str, bytes]]) -> list[Leg]:
+    """The vectors of things, by space and dimension."""
+    found: dict[tuple[str, int], tuple[list[int], list[NDArray[np.float32]]]] = {}
+    for thing, spaces in enumerate(having):
+        for space, data in spaces.items():
+            vectors = vectors_of(data)
+            things, parts = found.setdefault((space, vectors.shape[1]), ([], []))
+            things += [thing] * len(vectors)
+            parts.append(vectors)
+    return [
+        Leg(space, np.array(things, np.uint32), packed(np.concatenate(parts)))
+        for (space, _), (things, parts) in found.items()
+    ]
