@@ -13,7 +13,7 @@ from rememberd.backends.reference import ReferenceIndex
 from rememberd.conformance.samples import unit
 from rememberd.conformance.trial import moment
 from rememberd.model import Filters, Scope
-from rememberd.ports.index import Document, Gone, Search
+from rememberd.ports.index import Document, Embedded, Gone, Search
 
 from .comparison import AGENTS, USERS
 
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 
 LANES = ("en", "zh")
 TERMS = ("tea", "teas", "茶", "绿茶", "cup")
+VECTORS = st.dictionaries(
+    st.sampled_from(LANES),
+    st.sampled_from([unit(1, 0, 0), unit(0.6, 0.8, 0), unit(-1, 1, 2), unit(0, 0, 1) + unit(1, 0, 1)]),
+)
 
 
 class IndexMachine(RuleBasedStateMachine):
@@ -56,9 +60,14 @@ class IndexMachine(RuleBasedStateMachine):
                 at=st.integers(0, 10).map(moment),
                 terms=st.lists(st.sampled_from(TERMS), max_size=4).map(tuple),
                 metadata=st.sampled_from([{}, {"n": 1}, {"n": ["1"]}]),
-                vectors=st.dictionaries(
-                    st.sampled_from(LANES), st.sampled_from([unit(1, 0, 0), unit(0.6, 0.8, 0), unit(-1, 1, 2)])
-                ),
+                vectors=VECTORS,
+            )
+            | st.builds(
+                Embedded,
+                tenant=st.sampled_from(["acme", "other"]),
+                noun=st.sampled_from(["message", "memory"]),
+                id=st.sampled_from(["1", "2", "3"]),
+                vectors=VECTORS,
             )
             | st.builds(
                 Gone,
@@ -69,7 +78,7 @@ class IndexMachine(RuleBasedStateMachine):
             max_size=5,
         )
     )
-    def apply(self, changes: list[Document | Gone]) -> None:
+    def apply(self, changes: list[Document | Embedded | Gone]) -> None:
         self.position += len(changes)
         for index in (self.reference, self.other):
             self.drive(index.apply(changes, self.position))

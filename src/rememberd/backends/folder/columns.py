@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     Codes = NDArray[np.uint32]
 
 _FIRST_ROOM = 16
-_LOW_BITS = 0xFFFF
+_FEW_BITS = 0xFFFF
 _ABSENT = np.iinfo(np.uint32).max
 
 
@@ -85,19 +85,25 @@ class Coded:
 
 
 def where(many: NDArray[Any], few: NDArray[Any]) -> tuple[Rows, Rows]:
-    """Where any of a few numbers, each different and in order, stands among many; and which of the few it is.
+    """Where any of a few numbers, which are in order, stands among many; and which of the few it is.
 
-    Most of the many differ in their lowest bits already.
+    Most of the many differ from all of the few in a few bits already.
     """
     if not len(few):
         return np.zeros(0, np.intp), np.zeros(0, np.intp)
-    may_be = np.zeros(_LOW_BITS + 1, bool)
-    may_be[few & _LOW_BITS] = True
-    found = np.flatnonzero(may_be[many & _LOW_BITS])
+    may_be = np.zeros(_FEW_BITS + 1, bool)
+    may_be[_few_bits(few)] = True
+    found = may_be[_few_bits(many)].nonzero()[0]
     likely = many[found]
     which = np.minimum(few.searchsorted(likely), len(few) - 1)
     sure = few[which] == likely
     return found[sure], which[sure]
+
+
+def _few_bits(numbers: NDArray[Any]) -> NDArray[Any]:
+    """The lowest bits, or what they become with those above 31, where the places of messages differ by thread."""
+    bits: NDArray[Any] = (numbers ^ numbers >> 31) & _FEW_BITS
+    return bits
 
 
 def coded(column: Sequence[str | None]) -> tuple[list[str | None], Codes]:

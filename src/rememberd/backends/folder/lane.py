@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float32]
 Codes = NDArray[np.int8]
 
-#: Up to so many vectors are all compared.
+#: The vectors of up to so many rows are all compared.
 EXACT = 4096
-#: Of more, only so many are: those whose signs agree best with the question's.
+#: Of more, only so many vectors are: those whose signs agree best with the question's.
 RESCORED = 1000
 
 #: Over how many each dimension is spread, if their number is a multiple of that; else over fewer.
@@ -95,7 +95,7 @@ class Lane:
     def nearest(self, vector: Floats, rows: Rows) -> tuple[Rows, Floats]:
         """Which of some rows may be among the nearest, by their places there, and their cosines."""
         having, places = self._places(rows)
-        if len(places) > EXACT:
+        if len(rows) > EXACT and len(places) > RESCORED:
             nearest = np.argpartition(self._differing(vector)[places], RESCORED)[:RESCORED]
             if self._parted:
                 having, places = self._places(rows, np.unique(having[nearest]))
@@ -107,12 +107,13 @@ class Lane:
         begins = np.flatnonzero(np.diff(having, prepend=-1))
         return having[begins], np.maximum.reduceat(cosines, begins)
 
-    def background(self, vector: Floats, rows: Rows) -> tuple[int, float]:
-        """How many vectors some rows have, and the sum of their cosines."""
+    def mean(self, vector: Floats, rows: Rows) -> float | None:
+        """The mean cosine of the vectors of some rows."""
         _, places = self._places(rows)
-        if len(places) == len(self) - self.dropped:
-            return len(places), float(self._sum @ vector)
-        return len(places), float(self._exact(vector, places).sum())
+        if not len(places):
+            return None
+        every = len(places) == len(self) - self.dropped
+        return float(self._sum @ vector if every else self._exact(vector, places).sum()) / len(places)
 
     def of(self, rows: Rows) -> Iterator[tuple[int, bytes, bytes]]:
         """The vectors of some rows: of each the place of its row there, its scale and its codes."""
@@ -125,7 +126,7 @@ class Lane:
         if len(rows) and rows[-1] >= len(self._first):
             rows = rows[: rows.searchsorted(len(self._first))]
         first = self._first.all[rows]
-        having = np.flatnonzero(first != _NONE) if among is None else among
+        having = (first != _NONE).nonzero()[0] if among is None else among
         places = first[having]
         if not self._parted:
             return having, places

@@ -46,12 +46,12 @@ def _in_turns(worded: Places, near: Places, size: int) -> Places:
     turns = np.full(size, _NEVER)
     turns[near] = np.arange(1, 2 * len(near), 2)
     turns[worded] = np.minimum(turns[worded], np.arange(0, 2 * len(worded), 2))
-    having = np.flatnonzero(turns < _NEVER)
-    return having[np.argsort(turns[having])]
+    having = (turns < _NEVER).nonzero()[0]
+    return having[turns[having].argsort()]
 
 
 def _without(places: Places, left_out: Places, size: int) -> Places:
     kept = np.zeros(size, bool)
     kept[places] = True
     kept[left_out] = False
-    return np.flatnonzero(kept)
+    return kept.nonzero()[0]

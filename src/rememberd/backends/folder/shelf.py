@@ -77,7 +77,7 @@ class Shelf:
             seen = seen & self._strings["user"].among({None, scope.user})
             if self._strings["agent"].values != [None]:
                 seen &= self._strings["agent"].among({None, scope.agent})
-        return np.flatnonzero(seen)
+        return seen.nonzero()[0]
 
     def admitted(self, rows: Rows, filters: Filters) -> Mask:
         """Which of some rows the filters admit."""

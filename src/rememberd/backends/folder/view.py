@@ -12,7 +12,7 @@ from rememberd.model import Filters
 from rememberd.ports.candidates import Proposals
 
 from .columns import where
-from .lane import spread
+from .lane import EXACT, spread
 from .words import number_of
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ class View:
         self._filtered = search.filters != _NO_FILTERS
         self._admitted = shelf.admitted(self._rows, search.filters) if self._filtered else np.ones(len(self), bool)
         self._lengths = shelf.lengths[self._rows]
+        self.average_length = float(self._lengths.sum()) / max(len(self), 1)
         numbers = [number_of(term) for term in search.terms]
         wanted = sorted(set(numbers))
         self._which = [wanted.index(number) for number in numbers]
@@ -50,10 +51,6 @@ class View:
         return len(self._rows)
 
     @property
-    def average_length(self) -> float:
-        return float(self._lengths.mean()) if len(self) else 0.0
-
-    @property
     def frequencies(self) -> dict[str, int]:
         """In how many rows each term stands."""
         found_in = self._found_in.tolist()
@@ -62,14 +59,7 @@ class View:
     @property
     def background(self) -> dict[str, float]:
         """The mean cosine of all in sight, per lane."""
-        means = {}
-        for space, vector in self._vectors.items():
-            lane = self._shelf.lane(space, len(vector))
-            if lane is not None:
-                number, total = lane.background(vector, self._rows)
-                if number:
-                    means[space] = total / number
-        return means
+        return {space: mean for space in self._vectors if (mean := self._mean(space)) is not None}
 
     def by_words(self) -> Places:
         """What matches by words."""
@@ -81,23 +71,23 @@ class View:
         matching = self._admitted & (scores > 0)
         if self._search.match == "all":
             matching &= np.bincount(found.places, minlength=len(self)) == len(rare)
-        return self._best(np.flatnonzero(matching), scores)
+        return self._best(matching.nonzero()[0], scores)
 
     def by_vectors(self) -> Places:
         """What has a vector to compare, each by the lane in which it is nearest."""
         if not self._cosines:
             return np.zeros(0, np.intp)
         nearest = functools.reduce(np.fmax, self._cosines.values())
-        return self._best(np.flatnonzero(self._admitted & ~np.isnan(nearest)), nearest)
+        return self._best((self._admitted & ~np.isnan(nearest)).nonzero()[0], nearest)
 
     def latest(self) -> Places:
-        return self._best(np.flatnonzero(self._admitted), self._shelf.seconds[self._rows])
+        return self._best(self._admitted.nonzero()[0], self._shelf.seconds[self._rows])
 
     def neighbours(self, places: Places, reach: int) -> Places:
         """What stands up to ``reach`` places before or after some messages in their threads."""
         here = self._shelf.places[self._rows[places]]
         steps = np.array([step for step in range(-reach, reach + 1) if step])
-        wanted = np.unique(here[here >= 0, None] + steps)
+        wanted = np.sort((here[here >= 0, None] + steps).ravel())
         near = where(self._shelf.places[self._rows], wanted)[0]
         kept: Places = near[self._admitted[near]]
         return kept
@@ -122,16 +112,24 @@ class View:
         cosines = np.full(len(self), np.nan, np.float32)
         lane = self._shelf.lane(space, len(self._vectors[space]))
         if lane is not None:
-            places = np.flatnonzero(self._admitted)
+            places = self._admitted.nonzero()[0]
             nearest, found = lane.nearest(self._vectors[space], self._rows[places])
             cosines[places[nearest]] = found
         return cosines
+
+    def _mean(self, space: str) -> float | None:
+        if len(self) <= EXACT and not self._filtered:
+            cosines = self._cosines[space]
+            compared = cosines[~np.isnan(cosines)]
+            return float(compared.sum()) / len(compared) if len(compared) else None
+        lane = self._shelf.lane(space, len(self._vectors[space]))
+        return None if lane is None else lane.mean(self._vectors[space], self._rows)
 
     def _with_missing(self, space: str, places: Places) -> Floats:
         """The cosines of some: most were found while the nearest were looked for."""
         cosines = self._cosines[space][places]
         lane = self._shelf.lane(space, len(self._vectors[space]))
-        missing = np.flatnonzero(np.isnan(cosines))
+        missing = np.isnan(cosines).nonzero()[0]
         if lane is not None and len(missing):
             order = np.argsort(places[missing])
             having, found = lane.nearest(self._vectors[space], self._rows[places[missing[order]]])
@@ -144,4 +142,4 @@ class View:
         if len(places) > self._search.limit:
             best = np.argpartition(worst_first, self._search.limit)[: self._search.limit]
             places, worst_first = places[best], worst_first[best]
-        return places[np.argsort(worst_first, kind="stable")]
+        return places[worst_first.argsort(kind="stable")]
