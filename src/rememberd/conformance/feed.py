@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from rememberd.errors import StaleRevision
 from rememberd.model import Change, Scope
 from rememberd.ports.feed import Advance
+from rememberd.ports.holdings import Put
 from rememberd.ports.vectors import PutVectors
 
 from . import expect
@@ -70,6 +71,27 @@ async def the_head_is_the_position_of_the_last_change(trial: StorageTrial) -> No
     expect.true(head > before, f"the head stayed at {before}, now {head}")
     expect.equal((await _changes(trial, before))[-1].position, head)
     expect.equal(await trial.storage.feed.read(head, 10), [])
+
+
+@promise
+async def changes_of_texts_are_told_without_those_of_vectors(trial: StorageTrial) -> None:
+    start = await trial.storage.feed.head()
+    one, two, memory = entry("one"), entry("two"), put(trial.tenant)
+    await trial.storage.write(append(trial.tenant, one))
+    await trial.storage.write(PutVectors(vectors=(vector(trial.tenant, one.id, 1),)))
+    await trial.storage.write(append(trial.tenant, two), memory)
+    deleted = replace(memory.item, revision=2, deleted=True)
+    await trial.storage.write(PutVectors(vectors=(vector(trial.tenant, two.id, 1),)), Put(item=deleted))
+    every = await _changes(trial, start)
+    texts = [change for change in every if change.operation != "embed"]
+    expect.equal([change.id for change in texts], [one.id, two.id, memory.item.id, memory.item.id])
+    reached, told = start, list[Change]()
+    while reached < every[-1].position:
+        changes, upto = await trial.storage.feed.texts(reached, 2)
+        expect.true(reached < upto <= every[-1].position, f"from {reached} it came to {upto}")
+        reached, told = upto, told + changes
+    expect.equal(told, texts)
+    expect.equal(await trial.storage.feed.texts(reached, 2), ([], reached))
 
 
 @promise

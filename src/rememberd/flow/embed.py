@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     Thing = tuple[str, Noun, str]
 
-BATCH = 64
+BATCH = 128
 _BYTES = 4  # of a float32
 
 
@@ -68,22 +68,20 @@ class Reembedding:
 
     async def _reached(self, coming: Sequence[Embedder]) -> int:
         """How far every lane and the index have come."""
-        reached = [await self._storage.feed.reached(space_of(embedder).follower) for embedder in coming]
-        return min(await self._index.watermark(), *reached)
+        return min(await self._index.watermark(), *(self._lanes.reached(space_of(embedder)) for embedder in coming))
 
 
 async def _follow(storage: Storage, lanes: Lanes, embedders: Sequence[Embedder], batch: int) -> int:
     """One step for each lane: those that are equally far share it, and one that fails holds up no other."""
     places = defaultdict(list)
     for embedder in embedders:
-        places[await storage.feed.reached(space_of(embedder).follower)].append(embedder)
+        places[lanes.reached(space_of(embedder))].append(embedder)
     most = 0
     for place, together in sorted(places.items(), reverse=True):
-        changes = await storage.feed.read(place, batch)
-        if not changes:
+        changes, upto = await storage.feed.texts(place, batch)
+        if upto == place:
             continue
         texts = await _texts(storage, changes)
-        upto = changes[-1].position
         made: list[Vector] = []
         advances: list[Advance] = []
         working: list[Embedder] = []
@@ -97,7 +95,8 @@ async def _follow(storage: Storage, lanes: Lanes, embedders: Sequence[Embedder],
                 working.append(embedder)
         if advances:
             crash.point("embed.middle")
-            await storage.write(PutVectors(vectors=tuple(made)), *advances)
+            if made or not storage.exclusive:  # else nobody has to know but ourselves
+                await storage.write(PutVectors(vectors=tuple(made)), *advances)
             for embedder in working:
                 lanes.followed(embedder, upto)
             most = max(most, len(changes))
@@ -106,18 +105,16 @@ async def _follow(storage: Storage, lanes: Lanes, embedders: Sequence[Embedder],
 
 async def _texts(storage: Storage, changes: Sequence[Change]) -> dict[Thing, str | None]:
     """The texts of what changed, as they are now; None of what is gone."""
-    owed: dict[str, dict[str, Noun]] = defaultdict(dict)
-    for change in changes:
-        if change.operation != "embed":
-            owed[change.tenant][change.id] = change.noun
-    texts: dict[Thing, str | None] = {}
-    for tenant, nouns in owed.items():
-        found = {
-            message.id: spoken(message.content, message.name)
-            for message in await storage.records.messages(tenant, list(nouns))
-        }
-        found |= {item.id: item.text for item in await storage.holdings.get_many(tenant, list(nouns))}
-        texts |= {(tenant, noun, id_): found.get(id_) for id_, noun in nouns.items()}
+    texts: dict[Thing, str | None] = {(change.tenant, change.noun, change.id): None for change in changes}
+    for tenant in {change.tenant for change in changes}:
+        ids: dict[Noun, list[str]] = {"message": [], "memory": []}
+        for of, noun, id_ in texts:
+            if of == tenant:
+                ids[noun].append(id_)
+        for message in await storage.records.messages(tenant, ids["message"]):
+            texts[tenant, "message", message.id] = spoken(message.content, message.name)
+        for item in await storage.holdings.get_many(tenant, ids["memory"]):
+            texts[tenant, "memory", item.id] = item.text
     return texts
 
 

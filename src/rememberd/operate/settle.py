@@ -36,6 +36,8 @@ async def settle(parts: Parts, timeout: float) -> Settled:
 async def _embedded(parts: Parts) -> float:
     """How far every lane that queries go by has come."""
     lanes = parts.lanes
+    if not parts.storage.exclusive:
+        await lanes.look()
     least = float("inf")
     for space, state in lanes.states.items():
         embedder = lanes.embedder_of(space)
@@ -43,7 +45,7 @@ async def _embedded(parts: Parts) -> float:
             continue
         if embedder is None and lanes.coming:
             return -1  # no question can be put to it until its successor serves
-        least = min(least, await parts.storage.feed.reached(space.follower))
+        least = min(least, lanes.reached(space))
     return least
 
 

@@ -30,6 +30,11 @@ class Feed(Protocol):
         """The changes with positions above ``after``, in order, at most ``limit``."""
         ...
 
+    async def texts(self, after: int, limit: int) -> tuple[list[Change], int]:
+        """The changes of texts (any but ``embed``) with positions above ``after``, in order, at most ``limit``; and a
+        position up to which there are no others."""
+        ...
+
     async def puts(self, after: int) -> int:
         """How many of the changes with positions above ``after`` are a ``put``."""
         ...

@@ -117,6 +117,10 @@ class Lanes:
         if self._failures.pop(space, None) is not None:
             telemetry.log("lane_works_again", lane=space.name)
 
+    def reached(self, space: Space) -> int:
+        """How far a space has come, as last seen."""
+        return self._reached.get(space, 0)
+
     def failure_of(self, space: Space) -> str | None:
         return self._failures.get(space)
 
@@ -146,7 +150,7 @@ class Lanes:
     async def owed(self, tenant: str, head: int, exclude: frozenset[str]) -> int:
         """How many of a tenant's latest things have no vectors yet, as of a position of the feed."""
         working = [space for embedder in self.serving if (space := space_of(embedder)) not in self._failures]
-        behind = min((self._reached.get(space, 0) for space in working), default=head)
+        behind = min(map(self.reached, working), default=head)
         if behind >= head:
             return 0
         changes = await self._storage.feed.read(behind, _LOOKED_AT)

@@ -27,6 +27,11 @@ class ReferenceFeed:
     async def read(self, after: int, limit: int) -> list[Change]:
         return self.committed.tables.feed[after : after + limit]
 
+    async def texts(self, after: int, limit: int) -> tuple[list[Change], int]:
+        feed = self.committed.tables.feed
+        changes = [change for change in feed[after:] if change.operation != "embed"]
+        return changes[:limit], changes[limit - 1].position if len(changes) > limit else max(after, len(feed))
+
     async def puts(self, after: int) -> int:
         return sum(change.operation == "put" for change in self.committed.tables.feed[after:])
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rememberd.ports.feed import Advance
 
     from .storage import Executor
-    from .transaction import Reader, Transaction
+    from .transaction import Reader, Row, Transaction
 
 _recorded = select(
     messages.c.position, messages.c.tenant, text("'message' AS noun"), messages.c.id, text("'put' AS operation")
@@ -32,6 +32,18 @@ def _next(changes: Select[Any], position: ColumnElement[int]) -> Select[Any]:
 _AFTER = Statement(
     union_all(_next(_recorded, messages.c.position), _next(_announced, feed.c.position))
     .order_by(text("position"))
+    .limit(integer("limit"))
+)
+_RECORDED = Statement(
+    _recorded.where(messages.c.position > integer("after"), messages.c.position <= integer("upto"))
+    .order_by(messages.c.position)
+    .limit(integer("limit"))
+)
+_ANNOUNCED_TEXTS = Statement(
+    _announced.where(
+        feed.c.position > integer("after"), feed.c.position <= integer("upto"), feed.c.operation != "embed"
+    )
+    .order_by(feed.c.position)
     .limit(integer("limit"))
 )
 _recorded_after = select(func.count()).select_from(messages).where(messages.c.position > integer("after"))
@@ -65,6 +77,20 @@ class SqlFeed:
             return []
         rows = await self._read(lambda reader: reader.rows(_AFTER, after=after, limit=limit))
         return [Change(*row) for row in rows]
+
+    async def texts(self, after: int, limit: int) -> tuple[list[Change], int]:
+        head = await self.head()
+        if after >= head:
+            return [], after
+
+        async def look(reader: Reader) -> list[Row]:
+            """Between the messages there may be thousands of vectors: it looks no farther than it has to."""
+            recorded = await reader.rows(_RECORDED, after=after, upto=head, limit=limit)
+            upto = recorded[-1][0] if len(recorded) == limit else head
+            return recorded + await reader.rows(_ANNOUNCED_TEXTS, after=after, upto=upto, limit=limit)
+
+        changes = [Change(*row) for row in sorted(await self._read(look))[:limit]]
+        return changes, changes[-1].position if len(changes) == limit else head
 
     async def puts(self, after: int) -> int:
         rows = await self._read(lambda reader: reader.rows(_PUTS, after=after))
