@@ -11,6 +11,7 @@ from . import (
     holdings,
     index,
     jobs,
+    proposals,
     records,
     spool,
     storage,
@@ -26,7 +27,7 @@ from .run import Report, Result, checks, ports, run
 #: The modules that hold the checks; importing them enters the checks into the list.
 SPECIFICATIONS = (
     storage, records, duplicates, threads, feed, holdings, vectors, jobs, audit, api_keys, windows, spool, index,
-    backups,
+    proposals, backups,
 )  # fmt: skip
 
 __all__ = [

@@ -36,6 +36,9 @@ ODD_STRINGS = (
     "long " + "语" * 20_000,
 )
 
+#: How far a cosine may be off, where an engine keeps vectors in fewer bits.
+COSINE_ERROR = 0.02
+
 #: Ids that a careless engine takes for the same.
 DISTINCT_IDS = ("A", "a", "\u00e9", "e\u0301", "x", "x ", " x", "a:b", "a%3Ab", "a_b", "a%b", "ß", "ss", "１", "1")
 

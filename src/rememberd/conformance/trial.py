@@ -6,11 +6,15 @@ import itertools
 import time
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from rememberd.model import Filters, Scope
+from rememberd.ports.index import Search
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from rememberd.ports.candidates import Candidates
     from rememberd.ports.index import Index
     from rememberd.ports.spool import Spool
     from rememberd.ports.storage import Storage
@@ -75,6 +79,14 @@ class IndexTrial:
     async def reopen(self) -> None:
         await self.index.close()
         self.index = await self._place.open_index()
+
+    async def search(self, *terms: str, tenant: str | None = None, **fields: Any) -> Candidates:
+        """What a user finds with these terms, if nothing else is said."""
+        scope = Scope(tenant or self.tenant, "lin")
+        return await self.index.search(Search(**{"scope": scope, "filters": Filters(), **fields}, terms=terms))
+
+    async def ids(self, *terms: str, **fields: Any) -> list[str]:
+        return [each.id for each in (await self.search(*terms, **fields)).found]
 
 
 class SpoolTrial:
