@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import msgspec
 import numpy as np
@@ -24,7 +24,10 @@ from .words import counted
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-Numbers = NDArray[np.uint32]
+#: The address of a thing within its tenant: its noun and its id.
+Thing: TypeAlias = tuple[Noun, str]
+
+Numbers: TypeAlias = NDArray[np.uint32]
 
 #: The strings that are held of a document.
 STRINGS = ("user", "kind", "role", "agent", "thread", "topic", "domain", "source", "name")
@@ -35,18 +38,11 @@ _NUMBERS: dict[str, np.dtype[Any]] = {
     "lengths": np.dtype("<f4"),
     "sizes": np.dtype("<u4"),
     "terms": np.dtype("<u4"),
-    "counts": np.dtype("<u2"),
+    "counts": np.dtype("u1"),
 }
 
 _to_bytes = msgspec.msgpack.Encoder().encode
 _metadata = msgspec.json.Encoder(order="deterministic").encode
-
-
-class Thing(NamedTuple):
-    """The address of a thing within its tenant."""
-
-    noun: Noun
-    id: str
 
 
 class Strings(NamedTuple):
@@ -86,7 +82,7 @@ class Block:
         embedded: dict[Thing, Mapping[str, bytes]] = {}
         gone: dict[Thing, None] = {}
         for change in changes:
-            thing = Thing(change.noun, change.id)
+            thing = (change.noun, change.id)
             if isinstance(change, Embedded):
                 if thing in documents:
                     documents[thing] = replace(documents[thing], vectors=change.vectors)
@@ -121,7 +117,7 @@ class Block:
     def encoded(self) -> bytes:
         return _to_bytes(
             (
-                [[[thing.noun for thing in part], [thing.id for thing in part]] for part in self._things()],
+                [self.documents, self.embedded, self.gone],
                 {name: (strings.values, strings.codes.tobytes()) for name, strings in self.strings.items()},
                 {name: column.tobytes() for name, column in self.numbers.items()},
                 self.metadata,
@@ -134,8 +130,7 @@ class Block:
 
     @classmethod
     def decoded(cls, data: bytes) -> Block:
-        things, strings, numbers, metadata, legs = _from_bytes(data)
-        documents, embedded, gone = ([*map(Thing, nouns, ids)] for nouns, ids in things)
+        (documents, embedded, gone), strings, numbers, metadata, legs = _from_bytes(data)
         return cls(
             documents=documents,
             embedded=embedded,
@@ -153,16 +148,11 @@ class Block:
             ],
         )
 
-    def _things(self) -> tuple[list[Thing], ...]:
-        return self.documents, self.embedded, self.gone
 
-
-_Column = tuple[list[str | None], bytes]
-_Told = tuple[list[Noun], list[str]]
 _from_bytes = msgspec.msgpack.Decoder(
     tuple[
-        tuple[_Told, _Told, _Told],
-        dict[str, _Column],
+        tuple[list[Thing], list[Thing], list[Thing]],
+        dict[str, tuple[list[str | None], bytes]],
         dict[str, bytes],
         list[bytes],
         list[tuple[str, bytes, int, bytes, bytes]],

@@ -37,7 +37,7 @@ class Growing:
     def extend(self, values: Sequence[Any] | NDArray[Any]) -> None:
         size = self._size + len(values)
         if size > len(self._room):
-            room = np.empty((max(size, len(self._room) * 3 // 2), *self._room.shape[1:]), self._room.dtype)
+            room = np.empty((max(size, len(self._room) * 5 // 4), *self._room.shape[1:]), self._room.dtype)
             room[: self._size] = self.all
             self._room = room
         self._room[self._size : size] = values

@@ -186,7 +186,7 @@ def _connect(path: Path | None) -> apsw.Connection:
     connection = apsw.Connection(":memory:" if path is None else str(path))
     connection.set_busy_timeout(5000)
     connection.execute("PRAGMA journal_mode=WAL").fetchall()  # apsw goes on to a next statement only when read
-    connection.execute("PRAGMA synchronous=NORMAL; PRAGMA cache_size=-32000")
+    connection.execute("PRAGMA synchronous=NORMAL; PRAGMA cache_size=-8000")
     found = connection.execute("PRAGMA user_version").get
     if found not in (0, _FORMAT):
         connection.close()

@@ -140,8 +140,8 @@ class Shelf:
         self._let_go([*block.documents, *block.gone])
         self._rows.update(zip(block.documents, range(first, last), strict=True))
         self._alive.fill(True, last)
-        self._nouns.extend(*coded([thing.noun for thing in block.documents]))
-        self._ids.extend([thing.id for thing in block.documents])
+        self._nouns.extend(*coded([noun for noun, _ in block.documents]))
+        self._ids.extend([id_ for _, id_ in block.documents])
         self._metadata.extend(block.metadata)
         for name, strings in block.strings.items():
             self._strings[name].extend(*strings)

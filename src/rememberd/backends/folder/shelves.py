@@ -12,6 +12,8 @@ from .merge import lasting, merged
 from .shelf import Shelf
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import apsw
 
 _SHELVES = 1000  # in memory at most; those used longest ago are let go
@@ -85,12 +87,13 @@ def read_shelf(connection: apsw.Connection, tenant: str) -> Shelf:
     return shelf
 
 
-def _blocks(connection: apsw.Connection, tenant: str, after: int = 0) -> list[Block]:
+def _blocks(connection: apsw.Connection, tenant: str, after: int = 0) -> Iterator[Block]:
     """The blocks of a tenant in their order, from behind a number on."""
     rows = connection.execute(
         "SELECT data FROM blocks WHERE tenant = ? AND number > ? ORDER BY number", [tenant, after]
     )
-    return [Block.decoded(cast("bytes", data)) for (data,) in rows]
+    for (data,) in rows:
+        yield Block.decoded(cast("bytes", data))
 
 
 def _newest(connection: apsw.Connection, tenant: str, limit: int) -> list[tuple[int, int]]:
@@ -107,7 +110,7 @@ def _merge_small(connection: apsw.Connection, tenant: str) -> None:
         newest = _newest(connection, tenant, _TOGETHER)
         if len(newest) == _TOGETHER and all(each < size for _, each in newest):
             last, first = newest[0][0], newest[-1][0]
-            block = merged(_blocks(connection, tenant, first - 1))
+            block = merged([*_blocks(connection, tenant, first - 1)])
             connection.execute("DELETE FROM blocks WHERE tenant = ? AND number BETWEEN ? AND ?", [tenant, first, last])
             _put(connection, last, tenant, block)
 
@@ -117,7 +120,7 @@ def _tidy(connection: apsw.Connection, tenant: str) -> None:
     rows = connection.execute("SELECT number FROM blocks WHERE tenant = ? ORDER BY number", [tenant])
     numbers = [cast("int", number) for (number,) in rows]
     with connection:
-        for number, block in zip(numbers, lasting(_blocks(connection, tenant)), strict=True):
+        for number, block in zip(numbers, lasting([*_blocks(connection, tenant)]), strict=True):
             connection.execute("DELETE FROM blocks WHERE number = ?", [number])
             if len(block):
                 _put(connection, number, tenant, block)

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
     Rows = NDArray[np.intp]
     Numbers = NDArray[np.uint32]
-    Counts = NDArray[np.uint16]
+    Counts = NDArray[np.uint8]
 
 #: The terms of up to so many rows are looked through.
 NARROW = 2048
 
-_MOST = np.iinfo(np.uint16).max
+_MOST = np.iinfo(np.uint8).max
 _SMALLER = 4
 _PLACE = np.uint64(32)  # bits
 _LOW = np.uint64((1 << 32) - 1)
@@ -47,7 +47,7 @@ def counted(texts: Sequence[Sequence[str]]) -> tuple[Numbers, Numbers, Counts]:
     keys = np.repeat(np.arange(len(texts), dtype=np.uint64), lengths) << _PLACE | numbers
     different, counts = np.unique(keys, return_counts=True)
     sizes = np.bincount((different >> _PLACE).astype(np.intp), minlength=len(texts))
-    return sizes.astype(np.uint32), (different & _LOW).astype(np.uint32), np.minimum(counts, _MOST).astype(np.uint16)
+    return sizes.astype(np.uint32), (different & _LOW).astype(np.uint32), np.minimum(counts, _MOST).astype(np.uint8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Words:
 
     def __init__(self) -> None:
         self._starts, self._sizes = Growing(np.intp), Growing(np.intp)
-        self._terms, self._counts = Growing(np.uint32), Growing(np.uint16)
+        self._terms, self._counts = Growing(np.uint32), Growing(np.uint8)
         self._postings = _Postings()
 
     def add(self, sizes: Numbers, terms: Numbers, counts: Counts) -> None:
