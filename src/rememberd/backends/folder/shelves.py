@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _SHELVES = 1000  # in memory at most; those used longest ago are let go
 _ON_A_GIGABYTE = 250_000  # documents at most, for each of the machine's memory: a quarter of it
-_SIZES = (16, 256)  # of some blocks in a row that are all smaller, one is made
+_SIZES = (8 << 10, 128 << 10)  # bytes; of some blocks in a row that are all smaller, one is made
 _TOGETHER = 16
 _WASTE = 1000  # beyond as much as is held
 
@@ -128,7 +128,7 @@ def _tidy(connection: apsw.Connection, tenant: str) -> None:
 
 def _put(connection: apsw.Connection, number: int | None, tenant: str, block: Block) -> None:
     """A block in its place; without a number, behind all others."""
+    data = block.encoded()
     connection.execute(
-        "INSERT INTO blocks (number, tenant, size, data) VALUES (?, ?, ?, ?)",
-        [number, tenant, len(block), block.encoded()],
+        "INSERT INTO blocks (number, tenant, size, data) VALUES (?, ?, ?, ?)", [number, tenant, len(data), data]
     )
