@@ -96,21 +96,11 @@ class Block:
             else:
                 gone[thing] = None
         told = list(documents.values())
-        sizes, terms, counts = counted([document.terms for document in told])
         return cls(
             documents=list(documents),
             embedded=list(embedded),
             gone=list(gone),
-            strings={name: Strings(*coded([getattr(document, name) for document in told])) for name in STRINGS},
-            numbers={
-                "seconds": np.array([document.at.timestamp() for document in told], np.float64),
-                "places": np.array([place_of(document.thread, document.seq) for document in told], np.int64),
-                "lengths": np.array([len(document.terms) for document in told], np.float32),
-                "sizes": sizes,
-                "terms": terms,
-                "counts": counts,
-            },
-            metadata=[_metadata(document.metadata) if document.metadata else b"" for document in told],
+            **(_columns(told) if told else _NO_COLUMNS),
             legs=_legs([*(document.vectors for document in told), *embedded.values()]),
         )
 
@@ -158,6 +148,26 @@ _from_bytes = msgspec.msgpack.Decoder(
         list[tuple[str, bytes, int, bytes, bytes]],
     ]
 ).decode
+
+
+def _columns(documents: Sequence[Document]) -> dict[str, Any]:
+    """What is held of documents besides their addresses and vectors."""
+    sizes, terms, counts = counted([document.terms for document in documents])
+    return {
+        "strings": {name: Strings(*coded([getattr(each, name) for each in documents])) for name in STRINGS},
+        "numbers": {
+            "seconds": np.array([document.at.timestamp() for document in documents], np.float64),
+            "places": np.array([place_of(document.thread, document.seq) for document in documents], np.int64),
+            "lengths": np.array([len(document.terms) for document in documents], np.float32),
+            "sizes": sizes,
+            "terms": terms,
+            "counts": counts,
+        },
+        "metadata": [_metadata(document.metadata) if document.metadata else b"" for document in documents],
+    }
+
+
+_NO_COLUMNS = _columns(())
 
 
 def _legs(having: Sequence[Mapping[str, bytes]]) -> list[Leg]:

@@ -106,13 +106,14 @@ def _newest(connection: apsw.Connection, tenant: str, limit: int) -> list[tuple[
 
 def _merge_small(connection: apsw.Connection, tenant: str) -> None:
     """Make one block of small ones, so that a shelf is read in few pieces however it came."""
-    for size in _SIZES:
-        newest = _newest(connection, tenant, _TOGETHER)
-        if len(newest) == _TOGETHER and all(each < size for _, each in newest):
+    newest = _newest(connection, tenant, _TOGETHER)
+    for most in _SIZES:
+        if len(newest) == _TOGETHER and all(size < most for _, size in newest):
             last, first = newest[0][0], newest[-1][0]
             block = merged([*_blocks(connection, tenant, first - 1)])
             connection.execute("DELETE FROM blocks WHERE tenant = ? AND number BETWEEN ? AND ?", [tenant, first, last])
             _put(connection, last, tenant, block)
+            newest = _newest(connection, tenant, _TOGETHER)
 
 
 def _tidy(connection: apsw.Connection, tenant: str) -> None:
