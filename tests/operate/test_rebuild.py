@@ -90,6 +90,22 @@ def test_a_difference_is_told_and_is_gone_afterwards(folder_store: Store) -> Non
     assert folder_store.run(rebuild(folder_store, verify=True))[-1].equal is True
 
 
+def test_a_damaged_block_is_told_and_a_rebuild_mends_it(folder_store: Store) -> None:
+    fill(folder_store)
+    before = found(folder_store)
+    folder_store.run(folder_store.memory.close())
+    index = apsw.Connection(str(folder_store.folder / "index.db"))
+    data = bytearray(index.execute("SELECT data FROM blocks WHERE number = 1").get)
+    data[99] ^= 1
+    index.execute("UPDATE blocks SET data = ? WHERE number = 1", [data])
+    index.close()
+    folder_store.reopen()
+    context = folder_store.run(folder_store.memory.of(user="user-0").query("tea"))
+    assert any("damaged" in symptom and "rememberd rebuild" in symptom for symptom in context.degraded)
+    folder_store.run(rebuild(folder_store))
+    assert found(folder_store) == before
+
+
 def test_somebody_who_looks_into_the_file_does_no_harm(folder_store: Store) -> None:
     fill(folder_store)
     before = found(folder_store)

@@ -99,3 +99,4 @@ class ExactCounter:
             self._encoding = importlib.import_module("tiktoken").Encoding(
                 self._name, pat_str=_PATTERNS[self._name], mergeable_ranks=ranks, special_tokens={}
             )
+            ranks.clear()  # it has them in a form of its own; in ours they take tens of megabytes

@@ -5,10 +5,12 @@ Blocks are a log: what a later one says of a thing goes before what an earlier o
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+import apsw
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +42,8 @@ _NUMBERS: dict[str, np.dtype[Any]] = {
     "terms": np.dtype("<u4"),
     "counts": np.dtype("u1"),
 }
+
+_CHECKSUM = 4  # bytes
 
 _to_bytes = msgspec.msgpack.Encoder().encode
 _metadata = msgspec.json.Encoder(order="deterministic").encode
@@ -105,7 +109,7 @@ class Block:
         )
 
     def encoded(self) -> bytes:
-        return _to_bytes(
+        data = _to_bytes(
             (
                 [self.documents, self.embedded, self.gone],
                 {name: (strings.values, strings.codes.tobytes()) for name, strings in self.strings.items()},
@@ -117,10 +121,15 @@ class Block:
                 ],
             )
         )
+        return _checksum(data) + data
 
     @classmethod
     def decoded(cls, data: bytes) -> Block:
-        (documents, embedded, gone), strings, numbers, metadata, legs = _from_bytes(data)
+        """What was encoded; raises ``apsw.CorruptError`` if it is not what it was."""
+        whole = memoryview(data)
+        if whole[:_CHECKSUM] != _checksum(whole[_CHECKSUM:]):
+            raise apsw.CorruptError("a block of the index is damaged")
+        (documents, embedded, gone), strings, numbers, metadata, legs = _from_bytes(whole[_CHECKSUM:])
         return cls(
             documents=documents,
             embedded=embedded,
@@ -148,6 +157,10 @@ _from_bytes = msgspec.msgpack.Decoder(
         list[tuple[str, bytes, int, bytes, bytes]],
     ]
 ).decode
+
+
+def _checksum(data: bytes | memoryview) -> bytes:
+    return zlib.crc32(data).to_bytes(_CHECKSUM, "little")
 
 
 def _columns(documents: Sequence[Document]) -> dict[str, Any]:
