@@ -123,4 +123,4 @@ _SIMPLIFIED = {ord(_PAIRS[i]): _PAIRS[i + 1] for i in range(0, len(_PAIRS), 2)}
 
 def simplified(text: str) -> str:
     """The text with every traditional character as its simplified one; as long as before."""
-    return text.translate(_SIMPLIFIED)
+    return text if text.isascii() else text.translate(_SIMPLIFIED)
