@@ -1,7 +1,7 @@
 """Threads beside the loop, for calls that wait for a disk.
 
 A call to a thread costs more than most of what is asked of one, so it is kept to what a loop needs: one queue to the
-threads, and one wake-up of the loop. Executors, whose futures can be waited for without a loop, cost half as much again.
+threads, and one wake-up of the loop. An executor, whose futures can be waited for without a loop, costs twice as much.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ def _why(ranked: Ranked, plan: Plan, at: datetime) -> str:
 
 
 def _hit(thing: Thing, ranked: Ranked, plan: Plan) -> Hit:
-    parts, why = dict(ranked.parts), _why(ranked, plan, thing.at)
+    parts, why = ranked.parts, _why(ranked, plan, thing.at)
     if isinstance(thing, Message):
         return Hit(
             id=thing.id, kind=MESSAGE, text=thing.content, role=thing.role, name=thing.name, thread=thing.thread,
