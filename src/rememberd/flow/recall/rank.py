@@ -129,20 +129,20 @@ def rank(candidates: Candidates, plan: Plan) -> Ranking:
         np.multiply(_RECENCY, _recency(found, plan), out=recency, where=worth)
     parts = parts.round(6)
     scores = parts.sum(0).round(6)
-    order = _best_first(worth.nonzero()[0], scores, found)
+    order = _best_first(found, scores, worth)
     floor = _floor(candidates.documents, plan)
     relevance = evidence.best_relevance() if floor or plan.query.explain else 0.0
     return Ranking(found, plan.terms, scores, parts, order, round(relevance, 6), round(floor, 6))
 
 
-def _best_first(rows: Rows, scores: Floats, found: Proposals) -> Rows:
+def _best_first(found: Proposals, scores: Floats, worth: NDArray[np.bool_]) -> Rows:
     """Ids are compared only where nothing else tells two rows apart: that is rare, and costs most."""
-    by_score, by_time = -scores[rows], -found.seconds[rows]
-    order = np.lexsort((by_time, by_score))
-    score, time = by_score[order], by_time[order]
+    order = np.lexsort((found.seconds, scores))[::-1]
+    order = order[worth[order]]
+    score, time = scores[order], found.seconds[order]
     if ((score[1:] == score[:-1]) & (time[1:] == time[:-1])).any():
-        order = np.lexsort((found.ids[rows].astype(str), by_time, by_score))
-    return rows[order]
+        order = order[np.lexsort((found.ids[order].astype(str), -time, -score))]
+    return order
 
 
 class _Evidence:
@@ -152,8 +152,7 @@ class _Evidence:
         self._found, self._candidates, self._plan = found, candidates, plan
         documents = max(candidates.documents, 1)
         rare = np.array([rarity(documents, min(candidates.frequencies.get(term, 0), documents)) for term in plan.terms])
-        self._asked = rare * np.array(plan.asked)
-        weights = rare * np.array(plan.weights)
+        self._asked, weights = rare * plan.asked, rare * plan.weights
         matched = np.vecdot(saturation(found.counts, found.lengths[:, None], candidates.average_length), weights)
         small = _SMALL_STORE / (documents + _SMALL_STORE)
         least = _LEAST_WORDS + _LEAST_IN_SMALL_STORE * small
