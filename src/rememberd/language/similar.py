@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from .segment import fold, ordered_terms
 
-_FIGURES = re.compile(r"\d+(?:[.,:]\d+)*")
+_FIGURES = re.compile(r"\d\d*(?:[.,:]\d+)*")  # begins with one figure: ``re`` leaps to those
 _TURNING = re.compile(
     r"[不没无非别勿未零一二两三四五六七八九十百千万亿半]"
     r"|\b(?:not|no|never|without|neither|nor|none|nothing|cannot|stop(?:ped|s)?|dislikes?|hates?)\b|n['’]t\b"

@@ -98,11 +98,11 @@ class Ranking(Sequence[Ranked]):
         (ranked,) = self[place : place + 1 or None]
         return ranked
 
-    def _columns(self, rows: Rows) -> Iterable[Iterable[Any]]:
+    def _columns(self, rows: Rows) -> Iterable[list[Any]]:
         found = self.proposals
-        yield found.nouns[rows]
-        yield found.ids[rows]
-        yield found.names[rows]
+        yield found.nouns[rows].tolist()
+        yield found.ids[rows].tolist()
+        yield found.names[rows].tolist()
         yield self.scores[rows].tolist()
         yield [dict(zip(_PARTS, parts, strict=True)) for parts in self.parts[:, rows].T.tolist()]
         yield [tuple(compress(self.terms, held)) for held in (found.counts[rows] > 0).tolist()]
