@@ -36,7 +36,6 @@ _LEAST_WORDS, _LEAST_IN_SMALL_STORE, _SMALL_STORE = 0.1, 0.7, 100
 # From a candidate to its neighbours, up to four before and behind it, and what part of their strength it gains.
 _STEPS = np.array([-4, -3, -2, -1, 1, 2, 3, 4])
 _GAINS = np.where(_STEPS < 0, 0.6, 0.3) * 0.75 ** (np.abs(_STEPS) - 1)
-_POWER = 3
 _NOWHERE = -100  # is next to nothing, not even to another nowhere
 _SPEAKER = 0.1
 _TIME = 0.05
@@ -207,7 +206,8 @@ def _named(found: Proposals, plan: Plan) -> set[str]:
 def _from_neighbours(found: Proposals, base: Floats) -> Floats:
     """What each candidate gains from strong ones before and after it in its thread."""
     order = np.argsort(found.places)
-    places, strong = found.places[order], base[order] ** _POWER
+    places, strong = found.places[order], base[order]
+    strong *= strong * strong  # the strongest count for most
     places[places < 0] = _NOWHERE
     wanted = places + _STEPS[:, None]
     at = places.searchsorted(wanted)
