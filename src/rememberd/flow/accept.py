@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any, cast, get_args
 
 from rememberd.errors import Fault, InvalidRequest
-from rememberd.model import Filters, NewMessage, Role
+from rememberd.model import NO_FILTERS, Filters, NewMessage, Role
 from rememberd.model.query import FILTERED_FIELDS
 
 _ROLES: dict[str, Role] = {role: role for role in get_args(Role)} | {"agent": "assistant"}
@@ -63,7 +63,7 @@ def accept_filters(filters: Mapping[str, Any] | None, below: str = "/filters") -
     Faults point ``below`` where the filters stand.
     """
     if not filters:
-        return Filters()
+        return NO_FILTERS
     accepted: dict[str, Any] = {"metadata": {}}
     faults: list[Fault] = []
     for name, wanted in filters.items():

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from rememberd.errors import Fault, InvalidRequest
 from rememberd.language.clean import unfit_id, unkeepable
-from rememberd.model import KINDS, Filters, MemoryPatch, NewMemory, NewMessage, Query, Scope
+from rememberd.model import KINDS, NO_FILTERS, Filters, MemoryPatch, NewMemory, NewMessage, Query, Scope
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -144,7 +144,8 @@ def check_query(faults: Faults, query: Query) -> None:
     faults.moment("/as_of", query.as_of)
     if query.timezone is not None:
         faults.add("/timezone", _unknown_zone(query.timezone))
-    check_filters(faults, query.filters)
+    if query.filters is not NO_FILTERS:
+        check_filters(faults, query.filters)
 
 
 def check_filters(faults: Faults, filters: Filters) -> None:

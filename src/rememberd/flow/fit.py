@@ -55,10 +55,13 @@ def fit(
 
     What stands in the window already is not repeated. A line that does not fit is left out;
     shorter ones may follow. The text never costs more than what the window leaves of the budget. Who has no budget
-    wants the ranking alone: nothing is counted.
+    wants the ranking alone: no line is counted.
     """
+    whole = sum(_cost(message, count) for message in window)
+    if not query.budget and not query.explain:
+        return Context(raw=recalled.hits[: query.k], tokens=Tokens(whole, 0, 0), degraded=degraded)
     kept, spent = _newest(window, int(query.budget * _WINDOW_SHARE), count)
-    found = _lines(query, recalled.hits if query.budget or query.explain else (), count)
+    found = _lines(query, recalled.hits, count)
     chinese = has_han(query.text)
     lines = _choose(found, {message.id for message in kept}, query.budget - spent, count, chinese=chinese)
     told = _in_order(line for line in lines if line.fate == "kept")
@@ -72,7 +75,7 @@ def fit(
         ),
         messages=tuple(WindowMessage(message.role, message.content, message.name) for message in kept),
         tokens=Tokens(
-            raw=sum(_cost(message, count) for message in window) + _told_cost(_in_order(found), count, chinese=chinese),
+            raw=whole + _told_cost(_in_order(found), count, chinese=chinese),
             condensed=spent + _told_cost(told, count, chinese=chinese),
             budget=query.budget,
         ),

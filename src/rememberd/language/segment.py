@@ -85,7 +85,7 @@ def ordered_terms(text: str) -> list[str]:
         if run:
             found += run
         elif word not in STOP_WORDS:
-            found += _stem([word])
+            found.append(_stem_of(word))
     return found
 
 
@@ -145,7 +145,7 @@ def _weighed(text: str) -> dict[str, float]:
             for term in (*run, *_pairs(run)):
                 weights[term] = _FRAME_WEIGHT if FRAME_CHARACTERS.issuperset(term) else 1.0
         elif word not in STOP_WORDS:
-            (term,) = _stem([word])
+            term = _stem_of(word)
             weights[term] = max(weights.get(term, 0.0), _FRAME_WEIGHT if word in FRAME_WORDS else 1.0)
     return weights
 

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from .segment import fold, ordered_terms
 
-_FIGURES = re.compile(r"\d+(?:[.,:]\d+)*")
+_FIGURES = re.compile(r"\d\d*(?:[.,:]\d+)*")  # begins with one figure: ``re`` leaps to those
 _TURNING = re.compile(
     r"[不没无非别勿未零一二两三四五六七八九十百千万亿半]"
     r"|\b(?:not|no|never|without|neither|nor|none|nothing|cannot|stop(?:ped|s)?|dislikes?|hates?)\b|n['’]t\b"
@@ -23,15 +23,12 @@ _LEAST = 0.8  # of what stands in either text must stand in both
 class Shape:
     """A text as it is compared: its terms, these in pairs, and what must be equal for two texts to say the same.
 
-    Made when looked at: most texts differ in what costs least to see.
+    All but the figures is made when looked at: most texts differ in what costs least to see.
     """
 
     def __init__(self, text: str) -> None:
         self._text = text
-
-    @cached_property
-    def figures(self) -> list[str]:
-        return sorted(_FIGURES.findall(fold(self._text)))
+        self.figures = sorted(_FIGURES.findall(fold(text)))
 
     @cached_property
     def turning(self) -> list[str]:

@@ -13,7 +13,7 @@ from .memory import MemoryItem, MemoryPatch, NewMemory
 from .message import Message, NewMessage, Role
 from .page import Page
 from .policy import BackupRule, Policy
-from .query import Filters, Query
+from .query import NO_FILTERS, Filters, Query
 from .receipt import Receipt, Receipts, Status
 from .scope import DEFAULT_TENANT, Scope
 from .stats import (
@@ -35,6 +35,7 @@ __all__ = [
     "DEFAULT_TENANT",
     "KINDS",
     "MESSAGE",
+    "NO_FILTERS",
     "Actor",
     "ApiKey",
     "AuditEntry",

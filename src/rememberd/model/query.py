@@ -43,7 +43,7 @@ class Filters:
 
     def admits(self, thing: Filterable) -> bool:
         """Whether a thing may be returned; ``after`` includes its moment, ``before`` does not."""
-        return self == _NO_FILTERS or (
+        return self is NO_FILTERS or (
             all(not (wanted := getattr(self, name)) or _field(thing, name) in wanted for name in FILTERED_FIELDS)
             and (self.after is None or self.after <= thing.at)
             and (self.before is None or thing.at < self.before)
@@ -51,7 +51,8 @@ class Filters:
         )
 
 
-_NO_FILTERS = Filters()
+#: What most queries have: everything is admitted without a look.
+NO_FILTERS = Filters()
 
 
 def _field(thing: Filterable, name: str) -> str | None:
@@ -76,7 +77,7 @@ class Query:
     text: str
     k: int = 10
     budget: int = 1500
-    filters: Filters = field(default_factory=Filters)
+    filters: Filters = NO_FILTERS
     now: datetime | None = None
     timezone: str | None = None
     as_of: datetime | None = None

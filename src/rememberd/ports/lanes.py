@@ -79,12 +79,8 @@ class Lanes:
 
     @property
     def serving(self) -> tuple[Embedder, ...]:
-        """What embeds where queries look; one that is not there is left out."""
-        return tuple(
-            embedder
-            for space in self._asked()
-            if (embedder := self._embedders.get(space)) is not None and embedder.absent is None
-        )
+        """What embeds where queries look."""
+        return tuple(self._at_hand().values())
 
     @property
     def coming(self) -> tuple[Embedder, ...]:
@@ -149,13 +145,21 @@ class Lanes:
 
     async def owed(self, tenant: str, head: int, exclude: frozenset[str]) -> int:
         """How many of a tenant's latest things have no vectors yet, as of a position of the feed."""
-        working = [space for embedder in self.serving if (space := space_of(embedder)) not in self._failures]
+        working = [space for space in self._at_hand() if space not in self._failures]
         behind = min(map(self.reached, working), default=head)
         if behind >= head:
             return 0
         changes = await self._storage.feed.read(behind, _LOOKED_AT)
         fresh = {change.id for change in changes if change.tenant == tenant and change.operation == "put"}
         return len(fresh - exclude)
+
+    def _at_hand(self) -> dict[Space, Embedder]:
+        """Where queries look, and what embeds there; one that is not there is left out."""
+        return {
+            space: embedder
+            for space in self._asked()
+            if (embedder := self._embedders.get(space)) is not None and embedder.absent is None
+        }
 
     def _asked(self) -> list[Space]:
         return [space for space, state in self._states.items() if state in ("serving", "going")]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 from sqlalchemy import ColumnElement, bindparam, func, insert, select, update
 
 from rememberd.errors import NotFound, ThreadTaken
-from rememberd.model import Message, Outcome, Receipt, Receipts, Role, Scope, ThreadState
+from rememberd.model import Message, Outcome, Receipt, Receipts, Scope, ThreadState
 from rememberd.ports.records import Append, BeginTurn, EndTurn, Entry, Order, Touch, TurnState
 
 from .dialect import Statement, in_list, integer
@@ -75,7 +75,7 @@ _LAST = 2**62
 def _message(row: Row) -> Message:
     position, id_, tenant, thread, seq, user, agent, role, name, content, at, recorded_at, metadata = row
     return Message(
-        id=id_, tenant=tenant, thread=thread, seq=seq, user=user, agent=agent, role=cast("Role", role), name=name,
+        id=id_, tenant=tenant, thread=thread, seq=seq, user=user, agent=agent, role=role, name=name,
         content=content, at=moment(at), recorded_at=moment(recorded_at), metadata=json_value(metadata),
         position=position,
     )  # fmt: skip

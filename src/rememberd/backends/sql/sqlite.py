@@ -7,13 +7,13 @@ import os
 import queue
 import threading
 from collections import deque
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import apsw
 
 from rememberd import telemetry
+from rememberd.backends.threads import Threads
 from rememberd.errors import Conflict, DamagedStore, RememberdError, StorageFull, StorageUnavailable
 
 from .transaction import HEAD, Operate, Row, Work, commit_group, settle
@@ -147,7 +147,7 @@ class SqliteExecutor:
         self._flush_due = False
         self._local = threading.local()
         self._connections: list[apsw.Connection] = []
-        self._readers = ThreadPoolExecutor(readers, thread_name_prefix="rememberd-read")
+        self._readers = Threads(readers, "rememberd-read")
         self._thread: threading.Thread | None = None
         self._closed = False
 
@@ -187,7 +187,7 @@ class SqliteExecutor:
 
     async def read(self, look: Callable[[Reader], Awaitable[R]]) -> R:
         self._check_open()
-        return await asyncio.get_running_loop().run_in_executor(self._readers, self._look, look)
+        return await self._readers.run(self._look, look)
 
     async def close(self) -> None:
         if self._closed:
@@ -196,7 +196,7 @@ class SqliteExecutor:
         self._queue.put(None)
         if self._thread is not None:
             await asyncio.to_thread(self._thread.join)
-        self._readers.shutdown(wait=True)
+        self._readers.close()
         for connection in self._connections:
             connection.close()
         self._writer.close()

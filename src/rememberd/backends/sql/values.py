@@ -21,7 +21,7 @@ def micros(moment: datetime) -> int:
 
 
 def moment(value: int) -> datetime:
-    return _EPOCH + timedelta(microseconds=value)
+    return _EPOCH + value * _MICROSECOND
 
 
 def maybe_micros(at: datetime | None) -> int | None:

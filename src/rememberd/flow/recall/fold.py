@@ -10,7 +10,7 @@ from rememberd.language.similar import Shape, adds_nothing
 from rememberd.model import MESSAGE
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
+    from collections.abc import Hashable
 
     from rememberd.model import Hit
 
@@ -34,25 +34,24 @@ class Fold:
     def takes(self, hit: Hit) -> bool:
         """Whether the hit says something that no better one of its source says."""
         kept = self._kept.setdefault(_source(hit), [])
-        better = next((each for each in kept if _may_be_alike(hit, each) and self._adds_nothing(hit, each)), None)
-        if better is None:
-            kept.append(hit)
-            return True
-        self._again[better.id] += 1
-        self.repeated.append(hit)
-        return False
+        for better in kept:
+            if _may_be_alike(hit, better) and adds_nothing(self._shape(hit), self._shape(better)):
+                self._again[better.id] += 1
+                self.repeated.append(hit)
+                return False
+        kept.append(hit)
+        return True
 
-    def told(self, hits: Iterable[Hit]) -> list[Hit]:
+    def told(self, hits: list[Hit]) -> list[Hit]:
         """The hits that were kept; each says how often it was said besides."""
+        if not self._again:
+            return hits
         return [
             replace(hit, why="; ".join(filter(None, (hit.why, f"stands for {again} more that say the same"))))
             if (again := self._again[hit.id])
             else hit
             for hit in hits
         ]
-
-    def _adds_nothing(self, hit: Hit, to: Hit) -> bool:
-        return adds_nothing(self._shape(hit), self._shape(to))
 
     def _shape(self, hit: Hit) -> Shape:
         if hit.id not in self._shapes:
@@ -66,8 +65,11 @@ def _source(hit: Hit) -> Hashable:
 
 def _may_be_alike(hit: Hit, other: Hit) -> bool:
     """A cheap look before the texts are compared: alike texts are about as long, and as near to the question."""
-    near = all(
-        not hit.parts.get(part) or not other.parts.get(part) or abs(hit.parts[part] - other.parts[part]) <= _SCORE
-        for part in ("lexical", "vector")
-    )
-    return near and abs(len(hit.text) - len(other.text)) <= _LENGTH * max(len(hit.text), len(other.text))
+    length, other_length = len(hit.text), len(other.text)
+    if abs(length - other_length) > _LENGTH * max(length, other_length):
+        return False
+    for part in ("lexical", "vector"):
+        score, other_score = hit.parts[part], other.parts[part]
+        if score and other_score and abs(score - other_score) > _SCORE:
+            return False
+    return True

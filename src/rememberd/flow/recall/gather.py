@@ -68,7 +68,7 @@ async def gather(storage: Storage, index: Index, plan: Plan) -> Found:
         proposed = Candidates.none(search, await storage.feed.head())
         degraded = (f"index: {failure.detail}",)
     tail, head = await unapplied(storage, plan.scope.tenant, proposed.watermark)
-    things = await _admitted_things(storage, plan, tail) if tail else {}
+    things = await admitted_things(storage, plan, tail) if tail else {}
     known = proposed.without(tail) if tail else proposed
     fresh = [evidence(thing, plan) for thing in things.values()]
     return Found(
@@ -116,18 +116,15 @@ def _is_recalled(item: MemoryItem, plan: Plan) -> bool:
     return KINDS[item.kind].indexed and item.holds_at(plan.now) and not item.expired_at(plan.clock)
 
 
-async def _admitted_things(
+async def admitted_things(
     storage: Storage, plan: Plan, ids: Iterable[tuple[Noun, str]]
 ) -> dict[tuple[Noun, str], Thing]:
-    return _by_address(thing for thing in await read_things(storage, plan.scope.tenant, ids) if may_answer(thing, plan))
-
-
-async def read_things(storage: Storage, tenant: str, ids: Iterable[tuple[Noun, str]]) -> list[Thing]:
-    """Messages and memory items as they are now."""
-    addresses = list(ids)
+    """Messages and memory items as they are now, by address; those that may be handed out."""
+    addresses, tenant = list(ids), plan.scope.tenant
     messages = await storage.records.messages(tenant, [id_ for noun, id_ in addresses if noun == "message"])
     items = await storage.holdings.get_many(tenant, [id_ for noun, id_ in addresses if noun == "memory"])
-    return [*messages, *items]
+    things: list[Thing] = [*messages, *items]
+    return _by_address(thing for thing in things if may_answer(thing, plan))
 
 
 async def _scan_as_of(storage: Storage, plan: Plan) -> dict[tuple[Noun, str], Thing]:

@@ -63,13 +63,17 @@ async def plan(
     now = query.now or query.as_of or clock
     query, text, spans, narrowed = in_time(query, now) if "time" in stages else (query, query.text, (), None)
     weights = question_terms(text) if "lexical" in stages else {}
-    asked = asked_terms(text)
+    asked = weights if split_question(text) is None else asked_terms(text)
     vectors: dict[str, bytes] = {}
+    scales: dict[str, tuple[float, float]] = {}
     degraded: list[str] = []
-    taking = [embedder for embedder in embedders if text and embedder.asks(text)] if "vector" in stages else []
-    for embedder in taking:
+    for embedder in embedders if text and "vector" in stages else ():
+        if not embedder.asks(text):
+            continue
+        lane = space_of(embedder).name
+        scales[lane] = embedder.scale
         try:
-            vectors[space_of(embedder).name] = await _embed(embedder, text)
+            vectors[lane] = await _embed(embedder, text)
         except RememberdError as failure:
             degraded.append(f"vectors: lane {embedder.lane}: {failure.detail}")
     return Plan(
@@ -81,7 +85,7 @@ async def plan(
         now=now,
         clock=clock,
         vectors=vectors,
-        scales={space_of(embedder).name: embedder.scale for embedder in taking},
+        scales=scales,
         everyone=everyone,
         exclude=exclude,
         spans=spans,

@@ -10,7 +10,7 @@ from rememberd.language.when import shown
 from rememberd.model import MESSAGE, Hit, Message
 
 from .fold import Fold
-from .gather import may_answer, read_things
+from .gather import admitted_things
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,13 +47,11 @@ async def read_hits(storage: Storage, plan: Plan, found: Found, ranking: Sequenc
         missing = max(plan.query.k - len(hits), int(_TO_SPARE * plan.query.budget - tokens) // _SHORT_TEXT)
         page = ranking[start : start + min(missing + 1, _PAGE)]
         start += len(page)
-        things = dict(found.things)
-        unread = {(each.noun, each.id) for each in page} - things.keys()
-        for thing in await read_things(storage, plan.scope.tenant, unread):
-            if may_answer(thing, plan):
-                things["message" if isinstance(thing, Message) else "memory", thing.id] = thing
+        unread = [address for each in page if (address := (each.noun, each.id)) not in found.things]
+        read = await admitted_things(storage, plan, unread)
         for each in page:
-            answer = things.get((each.noun, each.id))
+            address = each.noun, each.id
+            answer = read.get(address) or found.things.get(address)
             if answer is None:
                 continue
             hit = _hit(answer, each, plan)
@@ -81,7 +79,7 @@ def _why(ranked: Ranked, plan: Plan, at: datetime) -> str:
 
 
 def _hit(thing: Thing, ranked: Ranked, plan: Plan) -> Hit:
-    parts, why = dict(ranked.parts), _why(ranked, plan, thing.at)
+    parts, why = ranked.parts, _why(ranked, plan, thing.at)
     if isinstance(thing, Message):
         return Hit(
             id=thing.id, kind=MESSAGE, text=thing.content, role=thing.role, name=thing.name, thread=thing.thread,

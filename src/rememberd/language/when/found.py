@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, TypeAlias
 from .calendar import Calendar, Range
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
-_TOKEN = re.compile("[A-Za-z]+|[0-9]+")
+_TOKEN = re.compile("[A-Za-z]+|([0-9]+)")
+
+#: A word in small letters, or 0 for any figures; and where it stands.
+Token: TypeAlias = tuple[str, int]
 
 #: What named parts of a shape say, in small letters, to a range; None if they mean nothing after all.
 Meaning: TypeAlias = Callable[[Calendar, Mapping[str, str]], Range | None]
@@ -52,10 +55,10 @@ class Rules:
 
         return collect
 
-    def find(self, text: str, calendar: Calendar) -> list[tuple[int, int, Range]]:
-        """Everything that matches and means something, in any order."""
+    def find(self, text: str, calendar: Calendar, tokens: Sequence[Token] = ()) -> list[tuple[int, int, Range]]:
+        """Everything that matches and means something, in any order; ``tokens`` are those of the text."""
         found = []
-        for match, meaning in self._matches(text):
+        for match, meaning in self._matches(text, tokens):
             it = "it" if "it" in match.re.groupindex else 0
             words = {name: word.lower() for name, word in match.groupdict().items() if word}
             means = meaning(calendar, words)
@@ -63,15 +66,19 @@ class Rules:
                 found.append((match.start(it), match.end(it), means))
         return found
 
-    def _matches(self, text: str) -> Iterator[tuple[re.Match[str], Meaning]]:
+    def _matches(self, text: str, tokens: Sequence[Token]) -> Iterator[tuple[re.Match[str], Meaning]]:
         for pattern, meaning in self._anywhere:
             for match in pattern.finditer(text):
                 yield match, meaning
-        for token in _TOKEN.finditer(text) if self._behind else ():
-            word = token[0].lower()
-            for pattern, meaning in self._behind.get("0" if word.isdecimal() else word, ()):
-                if (behind := pattern.match(text, token.start())) is not None:
+        for word, start in tokens:
+            for pattern, meaning in self._behind.get(word, ()):
+                if (behind := pattern.match(text, start)) is not None:
                     yield behind, meaning
+
+
+def tokens_of(text: str) -> list[Token]:
+    """The words and figures with which shapes may begin."""
+    return [("0" if token[1] else token[0].lower(), token.start()) for token in _TOKEN.finditer(text)]
 
 
 def longest(found: Iterable[tuple[int, int, Range]]) -> list[Found]:

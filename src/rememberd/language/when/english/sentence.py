@@ -6,7 +6,7 @@ import re
 from itertools import zip_longest
 
 from rememberd.language.when.calendar import DAY, Calendar, Range, clock_time, of_days, part_of_day
-from rememberd.language.when.found import Found, connected, longest
+from rememberd.language.when.found import Found, connected, longest, tokens_of
 
 from .dates import DATES
 from .relative import RELATIVE
@@ -33,7 +33,10 @@ _LOOK_BACK = 40  # characters before an expression that may belong to it
 
 def english_times(text: str, calendar: Calendar) -> list[Found]:
     """What a text says of time, in order."""
-    dates = longest([*DATES.find(text, calendar), *RELATIVE.find(text, calendar)])
+    tokens = tokens_of(text)
+    dates = longest([*DATES.find(text, calendar, tokens), *RELATIVE.find(text, calendar, tokens)])
+    if not dates:
+        return []
     narrowed = [_at_a_time(text, _in_a_part(text, found)) for found in dates]
     joined = connected(narrowed, calendar, lambda a, b: _are_linked(text, a, b))
     apart = [_apart(text, found, calendar) or _bounded(text, found) for found in joined]
