@@ -66,6 +66,24 @@ def test_the_threads_of_calls_that_were_given_up_serve_others(threads: Threads) 
     assert asyncio.run(calls()) == "SERVED"
 
 
+def test_a_thread_outlives_the_loop_that_it_works_for(threads: Threads) -> None:
+    go_on, ended = threading.Event(), threading.Event()
+    left_alone: list[asyncio.Future[None]] = []
+
+    def work() -> None:
+        go_on.wait(_PATIENCE)
+        ended.set()
+
+    async def left() -> None:
+        left_alone.extend(asyncio.ensure_future(threads.run(work)) for _ in range(2))
+        await asyncio.sleep(0)
+
+    asyncio.run(left())
+    go_on.set()
+    assert ended.wait(_PATIENCE)
+    assert asyncio.run(asyncio.wait_for(threads.run(str.upper, "served"), _PATIENCE)) == "SERVED"
+
+
 def test_closing_waits_for_what_is_under_way() -> None:
     threads, begun, go_on, ended = Threads(1, "beside"), threading.Event(), threading.Event(), threading.Event()
 

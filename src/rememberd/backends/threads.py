@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from contextlib import suppress
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -57,9 +58,8 @@ class Threads:
                 answer = work(*args)
             except BaseException as error:  # noqa: BLE001 - it is the caller's
                 failure = error
-            loop = future.get_loop()
-            if not loop.is_closed():
-                loop.call_soon_threadsafe(self._settle, future, answer, failure)
+            with suppress(RuntimeError):  # a loop that was closed meanwhile waits for nothing
+                future.get_loop().call_soon_threadsafe(self._settle, future, answer, failure)
             del call, future, work, args, answer, failure  # or they would live on until the next call
 
     def _settle(self, future: asyncio.Future[Any], answer: Any, failure: BaseException | None) -> None:
