@@ -19,6 +19,7 @@ from .surroundings import Clock, Ids
 from .windows import Windows
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
     from datetime import datetime
 
 
@@ -53,7 +54,13 @@ class Recalled:
 
 
 class Recaller(Protocol):
-    """Finds and ranks what bears on a question. ``everyone`` looks over all users; ``exclude`` leaves ids out."""
+    """Finds and ranks what bears on a question. ``everyone`` looks over all users; ``exclude`` leaves ids out.
+
+    ``prepare`` loads what every question needs; the first would have to wait for it otherwise.
+    """
+
+    @property
+    def prepare(self) -> Callable[[], Awaitable[None]]: ...
 
     async def __call__(
         self, scope: Scope, query: Query, clock: datetime, *, everyone: bool, exclude: frozenset[str]

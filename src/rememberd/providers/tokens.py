@@ -90,12 +90,12 @@ class ExactCounter:
             if self._encoding is not None or self._damaged:
                 return
             try:
-                lines = pinned(self._folder, VOCABULARIES[self._name]).read_bytes().splitlines()
+                words = pinned(self._folder, VOCABULARIES[self._name]).read_bytes().split()
             except ModelUnavailable as failure:
                 self._damaged = True
                 telemetry.log("tokens_estimated", level=logging.WARNING, error=failure.code, encoding=self._name)
                 return
-            ranks = {binascii.a2b_base64(token): int(rank) for token, rank in (line.split() for line in lines)}
+            ranks = dict(zip(map(binascii.a2b_base64, words[::2]), map(int, words[1::2]), strict=True))
             self._encoding = importlib.import_module("tiktoken").Encoding(
                 self._name, pat_str=_PATTERNS[self._name], mergeable_ranks=ranks, special_tokens={}
             )

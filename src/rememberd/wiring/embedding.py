@@ -101,17 +101,21 @@ def _require_set(settings: Settings, *names: str) -> None:
         raise SettingsError(f"models.embedder is {chosen}, but {', '.join(unset)} must be set too")
 
 
-def counter(settings: Settings) -> tuple[Counter, Callable[[], Awaitable[None]] | None]:
+def counter(settings: Settings) -> tuple[Counter, Callable[[], Awaitable[None]]]:
     """What counts tokens, and what has to be waited for before it does."""
     from rememberd.providers.tokens import ExactCounter
 
     encoding = settings.text("tokens.encoding")
     if encoding == "estimate":
-        return estimate, None
+        return estimate, _nothing_to_load
     try:
         exact = ExactCounter("o200k_base" if encoding == "auto" else encoding, models(settings).folder)
     except ModelUnavailable as failure:
         if encoding == "auto":
-            return estimate, None
+            return estimate, _nothing_to_load
         raise SettingsError(f"tokens.encoding is {encoding}, but {failure.detail}") from failure
     return exact, exact.prepare
+
+
+async def _nothing_to_load() -> None:
+    """An estimate needs no vocabulary."""

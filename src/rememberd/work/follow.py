@@ -89,7 +89,10 @@ async def _index(parts: Parts, hurried: bool) -> bool:
 
 
 async def _embed(parts: Parts) -> bool:
-    return await embed_next(parts.storage, parts.lanes) > 0
+    followed = await embed_next(parts.storage, parts.lanes) > 0
+    if followed:
+        await parts.recall.prepare()  # where things are remembered, questions will come
+    return followed
 
 
 async def _reembed(reembedding: Reembedding) -> bool:

@@ -5,15 +5,14 @@ A shelf is read when it is first searched, so opening reads nothing; the file's 
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 from collections import defaultdict
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, TypeVar
 
 import apsw
 
 from rememberd import crash
+from rememberd.backends.threads import Threads
 from rememberd.errors import Conflict, StorageUnavailable, disk_failure
 
 from .block import Block
@@ -44,7 +43,7 @@ class FolderIndex:
     """Writes and reads take turns on one connection, in a thread of its own."""
 
     def __init__(self, path: Path | None) -> None:
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="rememberd-index")
+        self._thread = Threads(1, "rememberd-index")
         self._path = path
         self._connection: apsw.Connection | None = None
         self._shelves = Shelves()
@@ -142,22 +141,21 @@ class FolderIndex:
             if self._connection is not None:
                 self._connection.close()
 
-        await asyncio.get_running_loop().run_in_executor(self._thread, close)
-        self._thread.shutdown(wait=True)
+        await self._thread.run(close)
+        self._thread.close()
 
     async def _run(self, use: Callable[[apsw.Connection], T]) -> T:
         if self._closed:
             raise StorageUnavailable("the index is closed")
+        return await self._thread.run(self._use, use)
 
-        def run() -> T:
-            try:
-                if self._connection is None:
-                    self._connection = _open(self._path)
-                return use(self._connection)
-            except apsw.Error as error:
-                raise StorageUnavailable(f"the index cannot be used now: {error}; rememberd rebuild") from error
-
-        return await asyncio.get_running_loop().run_in_executor(self._thread, run)
+    def _use(self, use: Callable[[apsw.Connection], T]) -> T:
+        try:
+            if self._connection is None:
+                self._connection = _open(self._path)
+            return use(self._connection)
+        except apsw.Error as error:
+            raise StorageUnavailable(f"the index cannot be used now: {error}; rememberd rebuild") from error
 
     def _search(self, connection: apsw.Connection, search: Search) -> Candidates:
         return propose(self._shelves.get(connection, search.scope.tenant), search, _watermark(connection))

@@ -38,15 +38,14 @@ class Recall:
     index: Index
     lanes: Lanes
     waiting: Waiting
-    prepare: Callable[[], Awaitable[None]] | None = None
+    prepare: Callable[[], Awaitable[None]]
     stages: Stages = field(default_factory=Stages)
     rank: Callable[[Candidates, Plan], Ranking] = rank
 
     async def __call__(
         self, scope: Scope, query: Query, clock: datetime, *, everyone: bool, exclude: frozenset[str]
     ) -> Recalled:
-        if self.prepare is not None:
-            await self.prepare()
+        await self.prepare()
         own = self.stages.own
         planned = await plan(scope, query, clock, self.lanes.serving, everyone=everyone, exclude=exclude, stages=own)
         found = await self._gather(planned)
