@@ -51,6 +51,10 @@ class Append(Write[Receipts]):
     session_ttl: timedelta
     thread_made_up: bool = False
 
+    @property
+    def idempotency_keys(self) -> list[str]:
+        return [entry.idempotency_key for entry in self.entries if entry.idempotency_key is not None]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Touch(Write[None]):

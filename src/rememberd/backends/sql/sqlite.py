@@ -16,14 +16,16 @@ import apsw
 from rememberd import telemetry
 from rememberd.errors import Conflict, DamagedStore, RememberdError, StorageFull, StorageUnavailable
 
-from .transaction import HEAD, Operate, Row, Work, commit_group, settle
+from .group import Work, commit_group, settle
+from .transaction import HEAD, Transaction
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Sequence
     from pathlib import Path
 
-    from .dialect import Statement
-    from .transaction import Reader
+    from .dialect import Addition, Statement
+    from .operations import Operations
+    from .transaction import Reader, Row, Values
 
 R = TypeVar("R")
 
@@ -80,32 +82,40 @@ def connect(
     return connection
 
 
-class _Rows:
-    """Statements on one connection."""
+def _rows(connection: apsw.Connection, statement: Statement, values: Values) -> list[Row]:
+    text, bind = statement.sqlite
+    return list(connection.execute(text, bind(values)))
+
+
+class _Reader:
+    """Reads on one connection."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
 
     async def rows(self, statement: Statement, /, **values: Any) -> list[Row]:
-        text, bind = statement.sqlite
-        return list(self._connection.execute(text, bind(values)))
+        return _rows(self._connection, statement, values)
 
 
-class SqliteTransaction(_Rows):
+class SqliteTransaction(Transaction):
     """``committed`` is told how far a commit brought the feed."""
 
     def __init__(self, connection: apsw.Connection, head: int | None, committed: Callable[[int], None]) -> None:
-        super().__init__(connection)
         connection.execute("BEGIN IMMEDIATE")
-        self.changed = 0
-        self.position: int = drive(self.rows(HEAD))[0][0] if head is None else head
+        super().__init__(_rows(connection, HEAD, {})[0][0] if head is None else head)
+        self._connection = connection
         self._committed = committed
 
-    async def run(self, statement: Statement, /, **values: Any) -> int:
-        self.changed += 1
+    async def _rows(self, statement: Statement, values: Values) -> list[Row]:
+        return _rows(self._connection, statement, values)
+
+    async def _run(self, statement: Statement, values: Values) -> int:
         text, bind = statement.sqlite
         self._connection.execute(text, bind(values))
         return self._connection.changes()
+
+    async def _add(self, addition: Addition, rows: Sequence[Row]) -> None:
+        self._connection.executemany(addition.sqlite[0], rows)
 
     async def commit(self) -> None:
         self._connection.execute("COMMIT")
@@ -171,16 +181,16 @@ class SqliteExecutor:
         except apsw.Error as error:
             raise translate(error) from error
 
-    async def write(self, operate: Operate) -> Any:
+    async def write(self, operations: Operations) -> Any:
         self._check_open()
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._queue.put(Work(operate, future))
+        self._queue.put(Work(operations, future))
         return await future
 
-    def write_soon(self, operate: Operate) -> None:
+    def write_soon(self, operations: Operations) -> None:
         """Wait for the next group; if none comes, make one a little later."""
         self._check_open()
-        self._soon.append(Work(operate))
+        self._soon.append(Work(operations))
         if not self._flush_due:
             self._flush_due = True
             asyncio.get_running_loop().call_later(_SOON, self._flush_soon)
@@ -206,12 +216,12 @@ class SqliteExecutor:
             raise StorageUnavailable("the storage is closed")
 
     def _look(self, look: Callable[[Reader], Awaitable[R]]) -> R:
-        reader: _Rows | None = getattr(self._local, "reader", None)
+        reader: _Reader | None = getattr(self._local, "reader", None)
         try:
             if reader is None:
                 connection = connect(self._path, synchronous="FULL", read_only=True, vfs=self._vfs)
                 self._connections.append(connection)
-                reader = self._local.reader = _Rows(connection)
+                reader = self._local.reader = _Reader(connection)
             return drive(look(reader))
         except apsw.Error as error:
             raise translate(error) from error
