@@ -50,6 +50,7 @@ def test_a_call_whose_later_part_fails_leaves_nothing_behind(store: Store) -> No
     assert sum(isinstance(one, Exception) for one in ended) == 1
     messages = store.run(store.memory.history(Scope(user="lin"), limit=100)).items
     assert sorted(message.content for message in messages) == sorted(f"message {i}" for i in range(10))
+    assert store.run(store.memory.ingest(Scope(user="mei", thread="t"), "mine")).receipts[0].seq == 1
 
 
 @pytest.mark.parametrize("store", KINDS[1:], indirect=True)

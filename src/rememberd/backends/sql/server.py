@@ -64,7 +64,7 @@ class _Reader:
 
 class ServerTransaction(Transaction):
     def __init__(self, connection: AsyncConnection, head: int) -> None:
-        super().__init__(head)
+        super().__init__(head, {})
         self._connection = connection
 
     async def _rows(self, statement: Statement, values: Values) -> list[Row]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from .dialect import Addition, Statement
     from .operations import Operations
-    from .transaction import Reader, Row, Values
+    from .transaction import Reader, Row, Threads, Values
 
 R = TypeVar("R")
 
@@ -33,6 +33,7 @@ R = TypeVar("R")
 OLDEST_SAFE = 3051003
 
 _GROUP_LIMIT = 256
+_THREADS_KNOWN = 10_000
 _REFUSALS = (apsw.ConstraintError, apsw.MismatchError, apsw.RangeError, apsw.SQLError, apsw.TooBigError)
 _SOON = 0.02  # how long work that nobody waits for may wait for company, in seconds
 
@@ -98,11 +99,13 @@ class _Reader:
 
 
 class SqliteTransaction(Transaction):
-    """``committed`` is told how far a commit brought the feed."""
+    """``threads`` are those that are known from before; ``committed`` is told how far a commit brought the feed."""
 
-    def __init__(self, connection: apsw.Connection, head: int | None, committed: Callable[[int], None]) -> None:
+    def __init__(
+        self, connection: apsw.Connection, head: int | None, threads: Threads, committed: Callable[[int], None]
+    ) -> None:
         connection.execute("BEGIN IMMEDIATE")
-        super().__init__(_rows(connection, HEAD, {})[0][0] if head is None else head)
+        super().__init__(_rows(connection, HEAD, {})[0][0] if head is None else head, threads)
         self._connection = connection
         self._committed = committed
 
@@ -122,6 +125,7 @@ class SqliteTransaction(Transaction):
         self._committed(self.position)
 
     async def rollback(self) -> None:
+        self.threads.clear()
         if self._connection.in_transaction:
             self._connection.execute("ROLLBACK")
 
@@ -152,6 +156,7 @@ class SqliteExecutor:
         self._writer = connect(path, synchronous=synchronous, lock_timeout=lock_timeout, vfs=vfs)
         self._inode = path.stat().st_ino
         self.head: int | None = None
+        self._threads: Threads = {}
         self._queue: queue.SimpleQueue[Work | None] = queue.SimpleQueue()
         self._soon: deque[Work] = deque()
         self._flush_due = False
@@ -181,11 +186,11 @@ class SqliteExecutor:
         except apsw.Error as error:
             raise translate(error) from error
 
-    async def write(self, operations: Operations) -> Any:
+    def write(self, operations: Operations) -> asyncio.Future[Any]:
         self._check_open()
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._queue.put(Work(operations, future))
-        return await future
+        return future
 
     def write_soon(self, operations: Operations) -> None:
         """Wait for the next group; if none comes, make one a little later."""
@@ -282,7 +287,9 @@ class SqliteExecutor:
             raise StorageUnavailable(
                 f"{self._path} was moved or removed while it was in use; put it back or start again"
             )
-        return SqliteTransaction(self._writer, self.head, self._committed)
+        if len(self._threads) > _THREADS_KNOWN:
+            self._threads.clear()
+        return SqliteTransaction(self._writer, self.head, self._threads, self._committed)
 
     def _committed(self, head: int) -> None:
         self.head = head
@@ -296,5 +303,6 @@ class SqliteExecutor:
 
     def _abandon(self) -> None:
         self.head = None  # whether a commit that failed has left anything, only the file can tell
+        self._threads.clear()
         if self._writer.in_transaction:
             self._writer.execute("ROLLBACK")

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 Row: TypeAlias = tuple[Any, ...]
 Values: TypeAlias = dict[str, Any]
 Address: TypeAlias = tuple[str, str]  # a name within a tenant
+Threads: TypeAlias = "dict[Address, Thread | None]"
 T = TypeVar("T")
 
 
@@ -38,10 +39,10 @@ class Transaction(ABC):
     is nothing.
     """
 
-    def __init__(self, position: int) -> None:
+    def __init__(self, position: int, threads: Threads) -> None:
         self.position = position
         self.changed = 0
-        self.threads: dict[Address, Thread | None] = {}
+        self.threads = threads
         self.uses: dict[Address, FirstUse | None] = {}
         self._added: dict[Addition, list[Row]] = {}
 
