@@ -161,8 +161,6 @@ async def append(transaction: Transaction, op: Append) -> Receipts:
         raise ThreadTaken(f"the thread {thread!r} belongs to another user; use another thread id")
     if keys:
         _check_repeats(op.entries)
-    if all(entry.idempotency_key in uses for entry in op.entries):
-        return Receipts(thread, tuple(_receipt_of(entry, uses) for entry in op.entries))
     return _record(transaction, op, thread, state, uses)
 
 
@@ -190,10 +188,11 @@ def _record(
             uses[key] = FirstUse(entry.digest, entry.id, thread, seq)
             remember_use(transaction, op.tenant, key, uses[key])
         receipts.append(Receipt(entry.id, seq, "recorded"))
-    live = recorded_at - state.last_used <= op.session_ttl // MICROSECOND
-    session_from = state.session_from if live else state.last_seq
-    used = max(recorded_at, state.last_used)
-    keep_thread(transaction, Thread(op.tenant, thread, op.user, seq, session_from, used))
+    if seq > state.last_seq:
+        live = recorded_at - state.last_used <= op.session_ttl // MICROSECOND
+        session_from = state.session_from if live else state.last_seq
+        used = max(recorded_at, state.last_used)
+        keep_thread(transaction, Thread(op.tenant, thread, op.user, seq, session_from, used))
     return Receipts(thread, tuple(receipts))
 
 
