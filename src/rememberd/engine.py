@@ -110,7 +110,7 @@ class LocalEngine:
         faults.raise_if_any()
         crash.point("ingest.accepted")
         append = self._append(scope, messages, idempotency_key)
-        return await self._record(self._note("ingest", scope, thread=append.thread, messages=len(messages)), append)
+        return await self._record(self._note("ingest", scope.within(append.thread), messages=len(messages)), append)
 
     @one_call
     async def query(self, scope: Scope, query: Query) -> Context:
@@ -383,8 +383,7 @@ class LocalEngine:
             return self._parts.ids()
         return hashlib.blake2b(f"{scope.tenant}\0{idempotency_key}".encode(), digest_size=16).hexdigest()
 
-    def _note(self, action: str, scope: Scope, *, thread: str | None = None, **detail: Any) -> Note:
-        scope = scope if thread is None else scope.within(thread)
+    def _note(self, action: str, scope: Scope, **detail: Any) -> Note:
         return note_of(self._parts.ids(), self._actor, action, scope, self._parts.clock(), **detail)
 
     def _note_soon(self, action: str, scope: Scope, **detail: Any) -> None:

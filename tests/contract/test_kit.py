@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
+from msgspec import structs
 
 from rememberd.backends.reference import ReferenceIndex, ReferencePlace, ReferenceStorage, ReferenceWindows
 from rememberd.backends.reference.spool import ReferenceSpool
@@ -49,8 +50,8 @@ class Doubling(ReferenceStorage):
 
     async def write(self, first: Write[R], /, *also: Write[Any]) -> R:
         if isinstance(first, Append):
-            keyless = tuple(replace(entry, idempotency_key=None) for entry in first.entries)
-            first = replace(first, entries=keyless)  # type: ignore[assignment]
+            keyless = tuple(structs.replace(entry, idempotency_key=None) for entry in first.entries)
+            first = structs.replace(first, entries=keyless)  # type: ignore[assignment]
         return await super().write(first, *also)
 
 

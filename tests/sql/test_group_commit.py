@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import apsw
 import pytest
 
-from rememberd.errors import StorageUnavailable, ThreadTaken
+from rememberd.errors import Conflict, StorageUnavailable, ThreadTaken
 from rememberd.model import Scope
 from rememberd.ports.records import Append, EndTurn, Entry
-from tests.conftest import Store, plain_settings
+from tests.conftest import KINDS, Store, plain_settings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,6 +50,32 @@ def test_a_call_whose_later_part_fails_leaves_nothing_behind(store: Store) -> No
     assert sum(isinstance(one, Exception) for one in ended) == 1
     messages = store.run(store.memory.history(Scope(user="lin"), limit=100)).items
     assert sorted(message.content for message in messages) == sorted(f"message {i}" for i in range(10))
+    assert store.run(store.memory.ingest(Scope(user="mei", thread="t"), "mine")).receipts[0].seq == 1
+
+
+@pytest.mark.parametrize("store", KINDS[1:], indirect=True)
+def test_a_call_that_is_refused_when_its_group_is_written_fails_alone(store: Store) -> None:
+    """Rows of a group are written together; which of them the storage refuses shows only then."""
+    now = store.clock()
+
+    def said(number: int, thread: str) -> Append:
+        return Append(
+            tenant="default", thread=thread, user="lin", agent=None, recorded_at=now, session_ttl=timedelta(hours=1),
+            entries=(Entry(id=f"id-{number}", role="user", content=f"message {number}", at=now),),
+        )  # fmt: skip
+
+    async def together() -> list[object]:
+        first = [store.parts.storage.write(said(number, f"t-{number % 3}")) for number in range(9)]
+        again = [store.parts.storage.write(said(number, "again")) for number in (4, 7)]
+        return await asyncio.gather(*first[:5], again[0], *first[5:], again[1], return_exceptions=True)
+
+    ended = store.run(together())
+    assert [i for i, one in enumerate(ended) if isinstance(one, Exception)] == [5, 10]
+    assert all(isinstance(ended[i], Conflict) for i in (5, 10))
+    messages = store.run(store.memory.history(Scope(user="lin"), limit=100)).items
+    assert sorted((message.thread, message.seq) for message in messages) == [
+        (f"t-{thread}", seq) for thread in range(3) for seq in (1, 2, 3)
+    ]
 
 
 def test_a_locked_database_is_unavailable_and_comes_back(tmp_path: Path) -> None:

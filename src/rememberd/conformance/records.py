@@ -6,6 +6,8 @@ import asyncio
 from dataclasses import replace
 from datetime import timedelta, timezone
 
+from msgspec import structs
+
 from rememberd.model import Message, Receipts, Scope
 from rememberd.ports.records import BeginTurn, Order
 
@@ -211,7 +213,7 @@ async def ids_that_look_alike_are_distinct(trial: StorageTrial) -> None:
         said = entry(name, key=name)
         receipts = await trial.storage.write(append(trial.tenant, said, thread=name, user=name))
         expect.equal(statuses(receipts), [(1, "recorded")])
-        await trial.storage.write(append(f"{trial.tenant}/{name}", replace(said, id=name)))
+        await trial.storage.write(append(f"{trial.tenant}/{name}", structs.replace(said, id=name)))
         await trial.storage.write(replace(_turn(trial), id=name, thread=name))
     for name in DISTINCT_IDS:
         history = await _history(trial, Scope(trial.tenant, name))

@@ -19,7 +19,7 @@ MessageLike = NewMessage | Mapping[str, Any] | str
 
 def accept_messages(messages: Iterable[MessageLike] | MessageLike) -> tuple[NewMessage, ...]:
     """One message or many, as messages, mappings or plain strings (said by the user)."""
-    if isinstance(messages, (NewMessage, Mapping, str)):
+    if isinstance(messages, (str, NewMessage, Mapping)):
         return (accept_message(messages),)
     accepted: list[NewMessage] = []
     faults: list[Fault] = []
@@ -34,10 +34,10 @@ def accept_messages(messages: Iterable[MessageLike] | MessageLike) -> tuple[NewM
 
 
 def accept_message(message: MessageLike, *, role: Role = "user") -> NewMessage:
-    if isinstance(message, NewMessage):
-        return message if message.at is None else replace(message, at=accept_moment(message.at, "/at"))
     if isinstance(message, str):
         return NewMessage(role=role, content=message)
+    if isinstance(message, NewMessage):
+        return message if message.at is None else replace(message, at=accept_moment(message.at, "/at"))
     if not isinstance(message, Mapping):
         raise InvalidRequest.because("", "a message is a string, a mapping or a NewMessage")
     unknown = set(message) - _MESSAGE_FIELDS

@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from rememberd import telemetry
 from rememberd.errors import IdempotencyConflict, ThreadTaken
 from rememberd.model import Message, Receipt, Receipts
@@ -182,7 +184,7 @@ class Spooler:
             if first is use:
                 fresh.append(entry)
             receipts.append(Receipt(first.message, None, "spooled" if first is use else "duplicate"))
-        new = replace(append, thread=thread, entries=tuple(fresh)) if fresh else None
+        new = structs.replace(append, thread=thread, entries=tuple(fresh)) if fresh else None
         return new, Receipts(thread, tuple(receipts))
 
     def _check_owner(self, append: Append, thread: str) -> None:

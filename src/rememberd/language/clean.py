@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 
-_UNKEEPABLE = re.compile("[\x00\ud800-\udfff]")
 _CONTROL = re.compile("[\x00-\x1f\x7f\u2028\u2029\ud800-\udfff]")
 
 
 def unkeepable(text: str) -> str | None:
     """What makes a text impossible to keep in every engine, or None."""
-    found = _UNKEEPABLE.search(text)
-    if found is None:
-        return None
-    return "contains a NUL character" if found[0] == "\x00" else "contains a lone surrogate, which is not Unicode text"
+    if "\x00" in text:
+        return "contains a NUL character"
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return "contains a lone surrogate, which is not Unicode text"
+    return None
 
 
 def unfit_id(text: str) -> str | None:

@@ -25,4 +25,4 @@ class Scope:
         return (user is None or user == self.user) and (agent is None or agent == self.agent)
 
     def within(self, thread: str | None) -> Scope:
-        return Scope(self.tenant, self.user, self.agent, thread)
+        return self if thread == self.thread else Scope(self.tenant, self.user, self.agent, thread)

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from msgspec import Struct
+
 from rememberd.model import Message, Outcome, Receipts, Role, Scope, ThreadState
 
 from .storage import Write
@@ -16,22 +18,23 @@ if TYPE_CHECKING:
 Order = Literal["newest", "oldest"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """A validated message about to be recorded. ``digest`` stands for what was sent, for the idempotency key."""
+class Entry(Struct, frozen=True, kw_only=True):
+    """A validated message about to be recorded. ``digest`` stands for what was sent, for the idempotency key.
+
+    Like an append, it is made for every message that comes in: a struct costs a tenth of what a dataclass would.
+    """
 
     id: str
     role: Role
     content: str
     name: str | None = None
     at: datetime
-    metadata: dict[str, Any] = field(default_factory=dict)
+    metadata: dict[str, Any] = {}
     idempotency_key: str | None = None
     digest: bytes = b""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Append(Write[Receipts]):
+class Append(Struct, Write[Receipts], frozen=True, kw_only=True):
     """Record messages at the end of a thread, with consecutive sequence numbers and no gaps.
 
     An entry whose idempotency key is known with the same digest is answered with the first one's receipt, as
@@ -50,6 +53,10 @@ class Append(Write[Receipts]):
     recorded_at: datetime
     session_ttl: timedelta
     thread_made_up: bool = False
+
+    @property
+    def idempotency_keys(self) -> list[str]:
+        return [entry.idempotency_key for entry in self.entries if entry.idempotency_key is not None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

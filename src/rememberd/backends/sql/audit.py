@@ -5,11 +5,11 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING
 
-from sqlalchemy import bindparam, insert, select
+from sqlalchemy import bindparam, select
 
 from rememberd.model import AuditEntry
 
-from .dialect import Statement, integer
+from .dialect import Addition, Statement, integer
 from .schema import audit_logs
 from .values import json_text, json_value, micros, moment
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .storage import Executor
     from .transaction import Transaction
 
-_ADD = Statement(insert(audit_logs))
+_ADD = Addition(audit_logs)
 _AFTER_ALL_IDS = "~"  # sorts behind every uuid
 
 
@@ -51,7 +51,10 @@ class SqlAudit:
 
 async def note(transaction: Transaction, op: Note) -> None:
     entry = op.entry
-    await transaction.run(
-        _ADD, id=entry.id, at=micros(entry.at), tenant=entry.tenant, actor=entry.actor, action=entry.action,
-        user=entry.user, thread=entry.thread, detail=json_text(entry.detail),
+    transaction.add(
+        _ADD,
+        (
+            entry.tenant, entry.id, micros(entry.at), entry.actor, entry.action, entry.user, entry.thread,
+            json_text(entry.detail),
+        ),
     )  # fmt: skip

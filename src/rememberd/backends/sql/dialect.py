@@ -7,14 +7,14 @@ import operator
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import BigInteger, ColumnElement, Text, bindparam
-from sqlalchemy.dialects import sqlite
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from sqlalchemy import Executable
+    from sqlalchemy import Executable, Table
     from sqlalchemy.sql.compiler import SQLCompiler
 
 #: What the words of the migration files mean in each dialect.
@@ -78,6 +78,21 @@ class Statement:
         compiled = self.element.compile(dialect=sqlite.dialect(paramstyle="qmark"))  # type: ignore[attr-defined]
         constants = {name: value for name, value in compiled.params.items() if value is not None}
         return str(compiled), _binder(tuple(compiled.positiontup or ()), constants)
+
+
+class Addition(Statement):
+    """Adds rows to a table, each with a value for every column, in their order.
+
+    ``replacing`` lets a row stand where one of the same key stood; SQLite and PostgreSQL say that alike.
+    """
+
+    def __init__(self, table: Table, *, replacing: bool = False) -> None:
+        row = postgresql.insert(table)
+        if replacing:
+            others = {column.key: row.excluded[column.key] for column in table.c if not column.primary_key}
+            row = row.on_conflict_do_update(index_elements=[*table.primary_key], set_=others)
+        super().__init__(row)
+        self.columns = table.c.keys()
 
 
 def _binder(names: tuple[str, ...], constants: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], Sequence[Any]]:

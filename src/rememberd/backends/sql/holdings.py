@@ -182,5 +182,5 @@ async def put(transaction: Transaction, op: Put) -> MemoryItem:
     )  # fmt: skip
     if op.idempotency_key is not None:
         use = FirstUse(op.digest, item.id, None, item.revision)
-        await remember_use(transaction, item.tenant, op.idempotency_key, use)
+        remember_use(transaction, item.tenant, op.idempotency_key, use)
     return replace(item, position=position)

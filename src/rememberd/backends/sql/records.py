@@ -5,17 +5,18 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, cast
 
-from sqlalchemy import ColumnElement, bindparam, func, insert, select, update
+from sqlalchemy import ColumnElement, bindparam, func, insert, select
 
 from rememberd.errors import NotFound, ThreadTaken
 from rememberd.model import Message, Outcome, Receipt, Receipts, Scope, ThreadState
 from rememberd.ports.records import Append, BeginTurn, EndTurn, Entry, Order, Touch, TurnState
 
-from .dialect import Statement, in_list, integer
+from .dialect import Addition, Statement, in_list, integer
 from .idempotency import FirstUse, check_same, first_uses, remember_use
-from .schema import messages, threads, turns
+from .schema import messages, turns
+from .threads import Thread, find_threads, keep_thread, thread_of
 from .transaction import next_position
-from .values import json_text, json_value, micros, moment, string_list
+from .values import MICROSECOND, json_text, json_value, micros, moment, string_list
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,16 +26,7 @@ if TYPE_CHECKING:
     from .transaction import Reader, Row, Transaction
 
 _of_thread = (messages.c.tenant == bindparam("tenant"), messages.c.thread == bindparam("thread"))
-_this_thread = (threads.c.tenant == bindparam("tenant"), threads.c.thread == bindparam("thread"))
-
-_THREAD = Statement(select(threads).where(*_this_thread))
-_ADD_THREAD = Statement(insert(threads))
-_MOVE_THREAD = Statement(
-    update(threads)
-    .where(threads.c.tenant == bindparam("of_tenant"), threads.c.thread == bindparam("of_thread"))
-    .values(last_seq=integer("to_seq"), session_from=integer("from_seq"), last_used=integer("used"))
-)
-_ADD_MESSAGE = Statement(insert(messages))
+_ADD_MESSAGE = Addition(messages)
 _MESSAGES = Statement(select(messages).where(messages.c.tenant == bindparam("tenant"), in_list(messages.c.id, "ids")))
 _TAIL = Statement(
     select(messages)
@@ -81,14 +73,10 @@ def _message(row: Row) -> Message:
     )  # fmt: skip
 
 
-async def _thread(reader: Reader, tenant: str, thread: str) -> ThreadState | None:
-    rows = await reader.rows(_THREAD, tenant=tenant, thread=thread)
-    if not rows:
-        return None
-    _, _, user, last_seq, session_from, last_used = rows[0]
+def _state(thread: Thread) -> ThreadState:
     return ThreadState(
-        tenant=tenant, thread=thread, user=user, last_seq=last_seq, session_from=session_from,
-        last_used=moment(last_used),
+        tenant=thread.tenant, thread=thread.thread, user=thread.user, last_seq=thread.last_seq,
+        session_from=thread.session_from, last_used=moment(thread.last_used),
     )  # fmt: skip
 
 
@@ -99,7 +87,8 @@ class SqlRecords:
         self._read = executor.read
 
     async def thread(self, tenant: str, thread: str) -> ThreadState | None:
-        return await self._read(lambda reader: _thread(reader, tenant, thread))
+        found = await self._read(lambda reader: find_threads(reader, tenant, [thread]))
+        return _state(found[thread]) if thread in found else None
 
     async def tail(self, tenant: str, thread: str, after: int, limit: int) -> list[Message]:
         rows = await self._read(
@@ -159,28 +148,28 @@ class SqlRecords:
 
 
 async def append(transaction: Transaction, op: Append) -> Receipts:
-    keys = [entry.idempotency_key for entry in op.entries if entry.idempotency_key is not None]
-    uses = await first_uses(transaction, op.tenant, keys)
+    keys = op.idempotency_keys
+    uses = await first_uses(transaction, op.tenant, keys) if keys else {}
     for entry in op.entries:
         if entry.idempotency_key in uses:
             check_same(entry.idempotency_key, uses[entry.idempotency_key], entry.digest)
     thread = op.thread
     if op.thread_made_up:
         thread = next((use.thread for use in uses.values() if use.thread is not None), op.thread)
-    state = await _thread(transaction, op.tenant, thread)
+    state = await thread_of(transaction, op.tenant, thread)
     if state is not None and state.user != op.user:
         raise ThreadTaken(f"the thread {thread!r} belongs to another user; use another thread id")
-    _check_repeats(op.entries)
-    if all(entry.idempotency_key in uses for entry in op.entries):
-        return Receipts(thread, tuple(_receipt_of(entry, uses) for entry in op.entries))
-    return await _record(transaction, op, thread, state, uses)
+    if keys:
+        _check_repeats(op.entries)
+    return _record(transaction, op, thread, state, uses)
 
 
-async def _record(
-    transaction: Transaction, op: Append, thread: str, state: ThreadState | None, uses: dict[str, FirstUse]
+def _record(
+    transaction: Transaction, op: Append, thread: str, state: Thread | None, uses: dict[str, FirstUse]
 ) -> Receipts:
     recorded_at = micros(op.recorded_at)
-    seq = state.last_seq if state else 0
+    state = state or Thread(op.tenant, thread, op.user, 0, 0, recorded_at)
+    seq = state.last_seq
     receipts: list[Receipt] = []
     for entry in op.entries:
         key = entry.idempotency_key
@@ -188,27 +177,22 @@ async def _record(
             receipts.append(_receipt_of(entry, uses))
             continue
         seq += 1
-        await transaction.run(
-            _ADD_MESSAGE, position=next_position(transaction), id=entry.id, tenant=op.tenant, thread=thread, seq=seq,
-            user=op.user, agent=op.agent, role=entry.role, name=entry.name, content=entry.content,
-            at=micros(entry.at), recorded_at=recorded_at, metadata=json_text(entry.metadata),
+        transaction.add(
+            _ADD_MESSAGE,
+            (
+                next_position(transaction), entry.id, op.tenant, thread, seq, op.user, op.agent, entry.role, entry.name,
+                entry.content, micros(entry.at), recorded_at, json_text(entry.metadata),
+            ),
         )  # fmt: skip
         if key is not None:
             uses[key] = FirstUse(entry.digest, entry.id, thread, seq)
-            await remember_use(transaction, op.tenant, key, uses[key])
+            remember_use(transaction, op.tenant, key, uses[key])
         receipts.append(Receipt(entry.id, seq, "recorded"))
-    if state is None:
-        await transaction.run(
-            _ADD_THREAD, tenant=op.tenant, thread=thread, user=op.user, last_seq=seq, session_from=0,
-            last_used=recorded_at,
-        )  # fmt: skip
-    else:
-        live = state.is_live(op.session_ttl, op.recorded_at)
-        await transaction.run(
-            _MOVE_THREAD, of_tenant=op.tenant, of_thread=thread, to_seq=seq,
-            from_seq=state.session_from if live else state.last_seq,
-            used=max(recorded_at, micros(state.last_used)),
-        )  # fmt: skip
+    if seq > state.last_seq:
+        live = recorded_at - state.last_used <= op.session_ttl // MICROSECOND
+        session_from = state.session_from if live else state.last_seq
+        used = max(recorded_at, state.last_used)
+        keep_thread(transaction, Thread(op.tenant, thread, op.user, seq, session_from, used))
     return Receipts(thread, tuple(receipts))
 
 
@@ -234,13 +218,11 @@ def _receipt_of(entry: Entry, uses: dict[str, FirstUse]) -> Receipt:
 
 
 async def touch(transaction: Transaction, op: Touch) -> None:
-    state = await _thread(transaction, op.tenant, op.thread)
+    state = await thread_of(transaction, op.tenant, op.thread)
     if state is not None:
-        await transaction.run(
-            _MOVE_THREAD, of_tenant=op.tenant, of_thread=op.thread, to_seq=state.last_seq,
-            from_seq=state.session_from if op.session_from is None else op.session_from,
-            used=max(micros(op.at), micros(state.last_used)),
-        )  # fmt: skip
+        session_from = state.session_from if op.session_from is None else op.session_from
+        used = max(micros(op.at), state.last_used)
+        keep_thread(transaction, state._replace(session_from=session_from, last_used=used))
 
 
 async def begin_turn(transaction: Transaction, op: BeginTurn) -> None:

@@ -14,14 +14,16 @@ from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 from rememberd import patience, telemetry
 from rememberd.errors import Conflict, RememberdError, StorageFull, StorageUnavailable
 
+from .group import Work, commit_group, settle
 from .silence import Silence
-from .transaction import HEAD, LOCK, Operate, Row, Work, commit_group, settle
+from .transaction import HEAD, LOCK, Transaction
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Sequence
 
-    from .dialect import Statement
-    from .transaction import Reader
+    from .dialect import Addition, Statement
+    from .operations import Operations
+    from .transaction import Reader, Row, Values
 
 R = TypeVar("R")
 
@@ -45,26 +47,36 @@ def translate(error: Exception) -> RememberdError:
 _TRANSLATED = (SQLAlchemyError, OSError, TimeoutError)
 
 
-class _Rows:
+async def _rows(connection: AsyncConnection, statement: Statement, values: Values) -> list[Row]:
+    result = await connection.execute(statement.element, values)
+    return [tuple(row) for row in result] if result.returns_rows else []
+
+
+class _Reader:
+    """Reads on one connection."""
+
     def __init__(self, connection: AsyncConnection) -> None:
         self._connection = connection
 
     async def rows(self, statement: Statement, /, **values: Any) -> list[Row]:
-        result = await self._connection.execute(statement.element, values)
-        return [tuple(row) for row in result] if result.returns_rows else []
+        return await _rows(self._connection, statement, values)
 
 
-class ServerTransaction(_Rows):
-    position: int
+class ServerTransaction(Transaction):
+    def __init__(self, connection: AsyncConnection, head: int) -> None:
+        super().__init__(head, {})
+        self._connection = connection
 
-    def __init__(self, connection: AsyncConnection) -> None:
-        super().__init__(connection)
-        self.changed = 0
+    async def _rows(self, statement: Statement, values: Values) -> list[Row]:
+        return await _rows(self._connection, statement, values)
 
-    async def run(self, statement: Statement, /, **values: Any) -> int:
-        self.changed += 1
+    async def _run(self, statement: Statement, values: Values) -> int:
         result = await self._connection.execute(statement.element, values)
         return result.rowcount
+
+    async def _add(self, addition: Addition, rows: Sequence[Row]) -> None:
+        named = [dict(zip(addition.columns, row, strict=True)) for row in rows]
+        await self._connection.execute(addition.element, named)
 
     async def commit(self) -> None:
         try:
@@ -146,11 +158,11 @@ class ServerExecutor:
         except _TRANSLATED as error:
             raise translate(error) from error
 
-    async def write(self, operate: Operate) -> Any:
+    async def write(self, operations: Operations) -> Any:
         self._check_open()
         self._silence.check()
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._queue.put_nowait(Work(operate, future))
+        self._queue.put_nowait(Work(operations, future))
         try:
             return await self._in_time(future)
         except TimeoutError as error:
@@ -158,9 +170,9 @@ class ServerExecutor:
         finally:
             future.cancel()  # nobody waits for it any more
 
-    def write_soon(self, operate: Operate) -> None:
+    def write_soon(self, operations: Operations) -> None:
         self._check_open()
-        self._queue.put_nowait(Work(operate))
+        self._queue.put_nowait(Work(operations))
 
     async def read(self, look: Callable[[Reader], Awaitable[R]]) -> R:
         self._check_open()
@@ -172,7 +184,7 @@ class ServerExecutor:
 
     async def _look(self, look: Callable[[Reader], Awaitable[R]]) -> R:
         async with self._engine.connect() as connection:
-            return await look(_Rows(connection))
+            return await look(_Reader(connection))
 
     def _asked(self, work: Coroutine[Any, Any, R]) -> asyncio.Task[R]:
         """The work goes on by itself: clearing up may take longer than a caller should wait, and must not leave a
@@ -264,10 +276,9 @@ class ServerExecutor:
         """A transaction that holds the lock, so that writers of all processes take turns."""
         connection = await self._engine.connect()
         try:
-            transaction = ServerTransaction(connection)
-            await transaction.rows(LOCK)
-            transaction.position = (await transaction.rows(HEAD))[0][0]
+            await _rows(connection, LOCK, {})
+            head: int = (await _rows(connection, HEAD, {}))[0][0]
         except BaseException:
             await connection.close()
             raise
-        return transaction
+        return ServerTransaction(connection, head)

@@ -16,14 +16,16 @@ from rememberd import telemetry
 from rememberd.backends.threads import Threads
 from rememberd.errors import Conflict, DamagedStore, RememberdError, StorageFull, StorageUnavailable
 
-from .transaction import HEAD, Operate, Row, Work, commit_group, settle
+from .group import Work, commit_group, settle
+from .transaction import HEAD, Transaction
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Sequence
     from pathlib import Path
 
-    from .dialect import Statement
-    from .transaction import Reader
+    from .dialect import Addition, Statement
+    from .operations import Operations
+    from .transaction import Reader, Row, Threads, Values
 
 R = TypeVar("R")
 
@@ -31,6 +33,7 @@ R = TypeVar("R")
 OLDEST_SAFE = 3051003
 
 _GROUP_LIMIT = 256
+_THREADS_KNOWN = 10_000
 _REFUSALS = (apsw.ConstraintError, apsw.MismatchError, apsw.RangeError, apsw.SQLError, apsw.TooBigError)
 _SOON = 0.02  # how long work that nobody waits for may wait for company, in seconds
 
@@ -80,38 +83,49 @@ def connect(
     return connection
 
 
-class _Rows:
-    """Statements on one connection."""
+def _rows(connection: apsw.Connection, statement: Statement, values: Values) -> list[Row]:
+    text, bind = statement.sqlite
+    return list(connection.execute(text, bind(values)))
+
+
+class _Reader:
+    """Reads on one connection."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
 
     async def rows(self, statement: Statement, /, **values: Any) -> list[Row]:
-        text, bind = statement.sqlite
-        return list(self._connection.execute(text, bind(values)))
+        return _rows(self._connection, statement, values)
 
 
-class SqliteTransaction(_Rows):
-    """``committed`` is told how far a commit brought the feed."""
+class SqliteTransaction(Transaction):
+    """``threads`` are those that are known from before; ``committed`` is told how far a commit brought the feed."""
 
-    def __init__(self, connection: apsw.Connection, head: int | None, committed: Callable[[int], None]) -> None:
-        super().__init__(connection)
+    def __init__(
+        self, connection: apsw.Connection, head: int | None, threads: Threads, committed: Callable[[int], None]
+    ) -> None:
         connection.execute("BEGIN IMMEDIATE")
-        self.changed = 0
-        self.position: int = drive(self.rows(HEAD))[0][0] if head is None else head
+        super().__init__(_rows(connection, HEAD, {})[0][0] if head is None else head, threads)
+        self._connection = connection
         self._committed = committed
 
-    async def run(self, statement: Statement, /, **values: Any) -> int:
-        self.changed += 1
+    async def _rows(self, statement: Statement, values: Values) -> list[Row]:
+        return _rows(self._connection, statement, values)
+
+    async def _run(self, statement: Statement, values: Values) -> int:
         text, bind = statement.sqlite
         self._connection.execute(text, bind(values))
         return self._connection.changes()
+
+    async def _add(self, addition: Addition, rows: Sequence[Row]) -> None:
+        self._connection.executemany(addition.sqlite[0], rows)
 
     async def commit(self) -> None:
         self._connection.execute("COMMIT")
         self._committed(self.position)
 
     async def rollback(self) -> None:
+        self.threads.clear()
         if self._connection.in_transaction:
             self._connection.execute("ROLLBACK")
 
@@ -142,6 +156,7 @@ class SqliteExecutor:
         self._writer = connect(path, synchronous=synchronous, lock_timeout=lock_timeout, vfs=vfs)
         self._inode = path.stat().st_ino
         self.head: int | None = None
+        self._threads: Threads = {}
         self._queue: queue.SimpleQueue[Work | None] = queue.SimpleQueue()
         self._soon: deque[Work] = deque()
         self._flush_due = False
@@ -171,16 +186,16 @@ class SqliteExecutor:
         except apsw.Error as error:
             raise translate(error) from error
 
-    async def write(self, operate: Operate) -> Any:
+    def write(self, operations: Operations) -> asyncio.Future[Any]:
         self._check_open()
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._queue.put(Work(operate, future))
-        return await future
+        self._queue.put(Work(operations, future))
+        return future
 
-    def write_soon(self, operate: Operate) -> None:
+    def write_soon(self, operations: Operations) -> None:
         """Wait for the next group; if none comes, make one a little later."""
         self._check_open()
-        self._soon.append(Work(operate))
+        self._soon.append(Work(operations))
         if not self._flush_due:
             self._flush_due = True
             asyncio.get_running_loop().call_later(_SOON, self._flush_soon)
@@ -206,12 +221,12 @@ class SqliteExecutor:
             raise StorageUnavailable("the storage is closed")
 
     def _look(self, look: Callable[[Reader], Awaitable[R]]) -> R:
-        reader: _Rows | None = getattr(self._local, "reader", None)
+        reader: _Reader | None = getattr(self._local, "reader", None)
         try:
             if reader is None:
                 connection = connect(self._path, synchronous="FULL", read_only=True, vfs=self._vfs)
                 self._connections.append(connection)
-                reader = self._local.reader = _Rows(connection)
+                reader = self._local.reader = _Reader(connection)
             return drive(look(reader))
         except apsw.Error as error:
             raise translate(error) from error
@@ -272,7 +287,9 @@ class SqliteExecutor:
             raise StorageUnavailable(
                 f"{self._path} was moved or removed while it was in use; put it back or start again"
             )
-        return SqliteTransaction(self._writer, self.head, self._committed)
+        if len(self._threads) > _THREADS_KNOWN:
+            self._threads.clear()
+        return SqliteTransaction(self._writer, self.head, self._threads, self._committed)
 
     def _committed(self, head: int) -> None:
         self.head = head
@@ -286,5 +303,6 @@ class SqliteExecutor:
 
     def _abandon(self) -> None:
         self.head = None  # whether a commit that failed has left anything, only the file can tell
+        self._threads.clear()
         if self._writer.in_transaction:
             self._writer.execute("ROLLBACK")

@@ -4,52 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
-from rememberd.ports import api_keys as api_key_ops
-from rememberd.ports import audit as audit_ops
-from rememberd.ports import feed as feed_ops
-from rememberd.ports import holdings as holding_ops
-from rememberd.ports import jobs as job_ops
-from rememberd.ports import records as record_ops
-from rememberd.ports import spool as spool_ops
-from rememberd.ports import vectors as vector_ops
-
-from . import api_keys, audit, feed, holdings, jobs, records, replay, vectors
+from . import api_keys, audit, feed, holdings, jobs, records, vectors
 from .migrate import apply_migrations
-from .transaction import HEAD, Operate, Reader, Row, Transaction
+from .transaction import HEAD
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from rememberd.ports.storage import Write
 
+    from .operations import Operations
+    from .transaction import Reader, Row
+
 R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
-
-_OPERATIONS: dict[type[Write[Any]], Callable[[Transaction, Any], Awaitable[Any]]] = {
-    record_ops.Append: records.append,
-    record_ops.Touch: records.touch,
-    record_ops.BeginTurn: records.begin_turn,
-    record_ops.EndTurn: records.end_turn,
-    spool_ops.Replay: replay.replay,
-    feed_ops.Advance: feed.advance,
-    holding_ops.Put: holdings.put,
-    vector_ops.PutVectors: vectors.put_vectors,
-    vector_ops.Want: vectors.want,
-    vector_ops.Serve: vectors.serve,
-    vector_ops.DropVectors: vectors.drop_vectors,
-    job_ops.Enqueue: jobs.enqueue,
-    job_ops.Claim: jobs.claim,
-    job_ops.Heartbeat: jobs.heartbeat,
-    job_ops.Finish: jobs.finish,
-    job_ops.Fail: jobs.fail,
-    job_ops.Release: jobs.release,
-    job_ops.Cancel: jobs.cancel,
-    job_ops.Retry: jobs.retry,
-    job_ops.ForgetJobs: jobs.forget,
-    audit_ops.Note: audit.note,
-    api_key_ops.AddApiKey: api_keys.add_api_key,
-    api_key_ops.RevokeApiKey: api_keys.revoke_api_key,
-}
 
 
 class Executor(Protocol):
@@ -71,9 +39,9 @@ class Executor(Protocol):
 
     async def migrate(self, migrate: Callable[[Callable[[str, Sequence[Any]], list[Row]]], None]) -> None: ...
 
-    async def write(self, operate: Operate) -> Any: ...
+    def write(self, operations: Operations) -> Awaitable[Any]: ...
 
-    def write_soon(self, operate: Operate) -> None: ...
+    def write_soon(self, operations: Operations) -> None: ...
 
     async def read(self, look: Callable[[Reader], Awaitable[R]]) -> R: ...
 
@@ -111,16 +79,10 @@ class SqlStorage:
         return self._executor.description
 
     async def write(self, first: Write[R_co], /, *also: Write[Any]) -> R_co:
-        async def operate(transaction: Transaction) -> Any:
-            answer = await _OPERATIONS[type(first)](transaction, first)
-            for operation in also:
-                await _OPERATIONS[type(operation)](transaction, operation)
-            return answer
-
-        return cast("R_co", await self._executor.write(operate))
+        return cast("R_co", await self._executor.write((first, *also)))
 
     def write_soon(self, operation: Write[Any], /) -> None:
-        self._executor.write_soon(lambda transaction: _OPERATIONS[type(operation)](transaction, operation))
+        self._executor.write_soon((operation,))
 
     async def check(self) -> None:
         await self._executor.read(lambda reader: reader.rows(HEAD))

@@ -1,25 +1,29 @@
-"""The waist between statements and executors: reader, transaction, and the group commit that both share."""
+"""The waist between statements and executors: reader and transaction."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
-from sqlalchemy import func, insert, select, union_all
-
-from rememberd import crash
-from rememberd.errors import RememberdError
+from sqlalchemy import func, select, union_all
 
 from . import schema
-from .dialect import Statement
+from .dialect import Addition, Statement
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
+
+    from rememberd.errors import RememberdError
     from rememberd.model.change import Noun, Operation
 
+    from .idempotency import FirstUse
+    from .threads import Thread
+
 Row: TypeAlias = tuple[Any, ...]
-R = TypeVar("R")
+Values: TypeAlias = dict[str, Any]
+Address: TypeAlias = tuple[str, str]  # a name within a tenant
+Threads: TypeAlias = "dict[Address, Thread | None]"
+T = TypeVar("T")
 
 
 class Reader(Protocol):
@@ -28,27 +32,60 @@ class Reader(Protocol):
     async def rows(self, statement: Statement, /, **values: Any) -> list[Row]: ...
 
 
-class Transaction(Reader, Protocol):
-    """The one open write transaction. ``changed`` counts the statements that wrote."""
+class Transaction(ABC):
+    """The one open write transaction. ``changed`` counts what was written in it.
 
-    position: int
-    changed: int
+    ``threads`` and ``uses`` are what it knows of threads and idempotency keys, with its own changes; None where there
+    is nothing.
+    """
+
+    def __init__(self, position: int, threads: Threads) -> None:
+        self.position = position
+        self.changed = 0
+        self.threads = threads
+        self.uses: dict[Address, FirstUse | None] = {}
+        self._added: dict[Addition, list[Row]] = {}
+
+    def add(self, addition: Addition, row: Row) -> None:
+        """Add a row to a table, together with others: before anything else is run or read, and before the commit."""
+        self.changed += 1
+        self._added.setdefault(addition, []).append(row)
+
+    async def rows(self, statement: Statement, /, **values: Any) -> list[Row]:
+        await self.write_added()
+        return await self._rows(statement, values)
 
     async def run(self, statement: Statement, /, **values: Any) -> int:
         """Run a statement that writes; answer how many rows it touched."""
-        ...
+        await self.write_added()
+        self.changed += 1
+        return await self._run(statement, values)
 
+    async def write_added(self) -> None:
+        while self._added:
+            addition = next(iter(self._added))
+            await self._add(addition, self._added.pop(addition))
+
+    @abstractmethod
+    async def _rows(self, statement: Statement, values: Values) -> list[Row]: ...
+
+    @abstractmethod
+    async def _run(self, statement: Statement, values: Values) -> int: ...
+
+    @abstractmethod
+    async def _add(self, addition: Addition, rows: Sequence[Row]) -> None: ...
+
+    @abstractmethod
     async def commit(self) -> None: ...
 
+    @abstractmethod
     async def rollback(self) -> None: ...
 
+    @abstractmethod
     def refusal(self, error: Exception) -> RememberdError | None:
         """Our error for one of the driver's that says that a statement was refused for what it is; None for any
         other, which says that the storage cannot be used."""
-        ...
 
-
-Operate: TypeAlias = Callable[[Transaction], Awaitable[Any]]
 
 #: A row that writers of several processes hold, so that they take turns.
 LOCK = Statement(select(schema.feed_lock.c.id).where(schema.feed_lock.c.id == 1).with_for_update())
@@ -57,7 +94,23 @@ _reached = union_all(
     select(func.max(schema.messages.c.position).label("position")), select(func.max(schema.feed.c.position))
 ).subquery()
 HEAD = Statement(select(func.coalesce(func.max(_reached.c.position), 0)))
-_ADD_CHANGE = Statement(insert(schema.feed))
+_ADD_CHANGE = Addition(schema.feed)
+
+
+async def learn(
+    transaction: Transaction,
+    known: dict[Address, T | None],
+    wanted: Iterable[Address],
+    find: Callable[[Transaction, str, list[str]], Awaitable[dict[str, T]]],
+) -> None:
+    """Let the transaction know what it wants and does not know yet; one question for each tenant."""
+    names: dict[str, list[str]] = {}
+    for tenant, name in wanted:
+        if (tenant, name) not in known:
+            names.setdefault(tenant, []).append(name)
+    for tenant, unknown in names.items():
+        found = await find(transaction, tenant, unknown)
+        known.update({(tenant, name): found.get(name) for name in unknown})
 
 
 def next_position(transaction: Transaction) -> int:
@@ -69,62 +122,5 @@ def next_position(transaction: Transaction) -> int:
 async def announce(transaction: Transaction, tenant: str, noun: Noun, thing: str, operation: Operation) -> int:
     """Append a change to the feed; answers its position. That a message was recorded tells its own row."""
     position = next_position(transaction)
-    await transaction.run(_ADD_CHANGE, position=position, tenant=tenant, noun=noun, id=thing, operation=operation)
+    transaction.add(_ADD_CHANGE, (position, tenant, noun, thing, operation))
     return position
-
-
-@dataclass(slots=True)
-class Work:
-    """One call's operations, waiting for the next group commit. Without a future nobody waits for it."""
-
-    operate: Operate
-    future: asyncio.Future[Any] | None = None
-    answer: Any = None
-    failure: BaseException | None = None
-
-
-async def commit_group(begin: Callable[[], Awaitable[Transaction]], group: Sequence[Work]) -> None:
-    """Carry out many calls in one transaction, each as if it were alone.
-
-    A call that fails before it wrote anything fails alone. One that fails after, or that the storage refuses, takes
-    the transaction with it, and then every call of the group is carried out in a transaction of its own.
-    """
-    transaction = await begin()
-    for work in group:
-        before = transaction.changed
-        try:
-            work.answer = await work.operate(transaction)
-        except Exception as error:
-            ours = isinstance(error, RememberdError)
-            if ours and transaction.changed == before:
-                work.failure = error
-                continue
-            await transaction.rollback()
-            failure = error if ours else transaction.refusal(error)
-            if failure is None:
-                raise
-            if len(group) == 1:
-                work.failure = failure
-                return
-            for single in group:
-                single.answer, single.failure = None, None
-                await commit_group(begin, [single])
-            return
-        except BaseException:
-            await transaction.rollback()
-            raise
-    crash.point("commit.middle")
-    await transaction.commit()
-    crash.point("commit.done")
-
-
-def settle(works: Sequence[Work], failure: BaseException | None = None) -> None:
-    """Answer the callers of a group, on the loop of their futures."""
-    for work in works:
-        if work.future is None or work.future.done():
-            continue
-        problem = failure or work.failure
-        if problem is not None:
-            work.future.set_exception(problem)
-        else:
-            work.future.set_result(work.answer)
