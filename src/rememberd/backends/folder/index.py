@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 import apsw
 
 from rememberd import crash
-from rememberd.backends.threads import Threads
+from rememberd.backends.pool import ThreadPool
 from rememberd.errors import Conflict, StorageUnavailable, disk_failure
 
 from .block import Block
@@ -43,7 +43,7 @@ class FolderIndex:
     """Writes and reads take turns on one connection, in a thread of its own."""
 
     def __init__(self, path: Path | None) -> None:
-        self._thread = Threads(1, "rememberd-index")
+        self._thread = ThreadPool(1, "rememberd-index")
         self._path = path
         self._connection: apsw.Connection | None = None
         self._shelves = Shelves()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import apsw
 
 from rememberd import telemetry
-from rememberd.backends.threads import Threads
+from rememberd.backends.pool import ThreadPool
 from rememberd.errors import Conflict, DamagedStore, RememberdError, StorageFull, StorageUnavailable
 
 from .group import Work, commit_group, settle
@@ -162,7 +162,7 @@ class SqliteExecutor:
         self._flush_due = False
         self._local = threading.local()
         self._connections: list[apsw.Connection] = []
-        self._readers = Threads(readers, "rememberd-read")
+        self._readers = ThreadPool(readers, "rememberd-read")
         self._thread: threading.Thread | None = None
         self._closed = False
 

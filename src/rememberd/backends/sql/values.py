@@ -21,7 +21,7 @@ def micros(moment: datetime) -> int:
 
 
 def moment(value: int) -> datetime:
-    return _EPOCH + value * _MICROSECOND
+    return _EPOCH + value * MICROSECOND
 
 
 def maybe_micros(at: datetime | None) -> int | None:

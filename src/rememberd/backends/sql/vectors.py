@@ -9,7 +9,7 @@ from sqlalchemy import bindparam, delete, insert, select, update
 from rememberd.errors import Conflict, NotFound
 from rememberd.ports.vectors import Space, Vector, served, wanted
 
-from .dialect import Statement, in_list, integer
+from .dialect import Addition, Statement, in_list, integer
 from .schema import followers, spaces, vectors
 from .transaction import announce
 from .values import json_text, json_value, string_list
@@ -33,7 +33,7 @@ _DROP = Statement(
         vectors.c.model == bindparam("model"),
     )
 )
-_ADD = Statement(insert(vectors))
+_PUT = Addition(vectors, replacing=True)
 _IN_SPACE = Statement(
     select(vectors.c.tenant, vectors.c.noun, vectors.c.id)
     .where(vectors.c.lane == bindparam("lane"), vectors.c.model == bindparam("model"))
@@ -75,16 +75,14 @@ async def _spaces(reader: Reader) -> dict[Space, SpaceState]:
 async def put_vectors(transaction: Transaction, op: PutVectors) -> None:
     changed: list[tuple[str, Noun, str]] = []
     for vector in op.vectors:
-        dropped = await transaction.run(
-            _DROP, tenant=vector.tenant, id=vector.id, noun=vector.noun, lane=vector.lane, model=vector.model
-        )
         if vector.data:
-            await transaction.run(
-                _ADD, tenant=vector.tenant, id=vector.id, lane=vector.lane, noun=vector.noun, model=vector.model,
-                data=vector.data,
-            )  # fmt: skip
-        if vector.data or dropped:
-            changed.append((vector.tenant, vector.noun, vector.id))
+            row = (vector.tenant, vector.id, vector.noun, vector.lane, vector.model, vector.data)
+            transaction.add(_PUT, row)
+        elif not await transaction.run(
+            _DROP, tenant=vector.tenant, id=vector.id, noun=vector.noun, lane=vector.lane, model=vector.model
+        ):
+            continue
+        changed.append((vector.tenant, vector.noun, vector.id))
     await _announce(transaction, changed)
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Threads:
+class ThreadPool:
     """Up to ``most`` threads, each started when all others are busy."""
 
     def __init__(self, most: int, name: str) -> None:
