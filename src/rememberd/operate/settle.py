@@ -36,7 +36,7 @@ async def settle(parts: Parts, timeout: float) -> Settled:
 async def _embedded(parts: Parts) -> float:
     """How far every lane that queries go by has come."""
     lanes = parts.lanes
-    if not parts.storage.exclusive:
+    if lanes.wanted and not parts.storage.exclusive:
         await lanes.look()
     least = float("inf")
     for space, state in lanes.states.items():
