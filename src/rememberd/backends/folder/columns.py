@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 _FIRST_ROOM = 16
 _FEW_BITS = 0xFFFF
-_ABSENT = np.iinfo(np.uint32).max
 
 
 class Growing:
@@ -71,9 +70,10 @@ class Coded:
     def among(self, wanted: Iterable[str | None], rows: Rows | slice = slice(None)) -> Mask:
         """Of each of some rows, whether it has one of these values."""
         codes = self._codes.all[rows]
-        kept: Mask = np.zeros(len(codes), bool)
-        for value in wanted:
-            kept |= codes == self._numbers.get(value, _ABSENT)
+        there_are = [self._numbers[value] for value in wanted if value in self._numbers]
+        kept: Mask = codes == there_are[0] if there_are else np.zeros(len(codes), bool)
+        for number in there_are[1:]:
+            kept |= codes == number
         return kept
 
     def of(self, rows: Rows) -> NDArray[np.object_]:
