@@ -24,13 +24,15 @@ if TYPE_CHECKING:
     Thing = tuple[str, Noun, str]
 
 BATCH = 500
-_SLICE = 50
+_SLICE = 100
+_BREATH = 0.00005  # seconds
 
 
 async def apply_next(storage: Storage, index: Index, batch: int = BATCH, *, rest: float = 0.0) -> int:
     """Apply the next changes of the feed to the index; answers how many there were. Repeating it is harmless.
 
-    If it shall rest, ``rest`` times as long as it worked, it takes them in slices, and rests in between.
+    If it shall rest, ``rest`` times as long as it worked, it takes them in slices, rests in between, and takes a breath
+    after each document: callers would wait for the interpreter otherwise.
     """
     changes = await storage.feed.read(await index.watermark(), batch)
     step = _SLICE if rest else batch
@@ -38,7 +40,8 @@ async def apply_next(storage: Storage, index: Index, batch: int = BATCH, *, rest
         began = time.monotonic()
         part = changes[start : start + step]
         things = await _read(storage, part)
-        await index.apply(await asyncio.to_thread(things.told), part[-1].position)
+        told = await asyncio.to_thread(things.told, breath=_BREATH if rest else 0)
+        await index.apply(told, part[-1].position)
         await asyncio.sleep(rest * (time.monotonic() - began))
     return len(changes)
 
@@ -51,9 +54,14 @@ class _Things:
     found: dict[Thing, Message | MemoryItem]
     vectors: dict[Thing, dict[str, bytes]]
 
-    def told(self) -> list[Document | Embedded | Gone]:
+    def told(self, *, breath: float) -> list[Document | Embedded | Gone]:
         """What the index has to hold, or to let go of."""
-        return [self._told(thing) if whole else self._embedded(thing) for thing, whole in self.whole.items()]
+        told: list[Document | Embedded | Gone] = []
+        for thing, whole in self.whole.items():
+            told.append(self._told(thing) if whole else self._embedded(thing))
+            if breath:
+                time.sleep(breath)
+        return told
 
     def _told(self, thing: Thing) -> Document | Gone:
         found, vectors = self.found.get(thing), self.vectors.get(thing, {})

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 # Callers come first. Changes are followed when none came for a while, or have waited for long.
 _QUIET = 0.05
 _PATIENCE = 1.0
-_REST = 1.0  # times the work before: under load, most of the time belongs to callers
+_REST = 4.0  # times the work before: under load, most of the time belongs to callers
 _LOOK_AGAIN = 1.0  # other processes do not nudge
 _AFTER_FAILURE = 1.0
 
