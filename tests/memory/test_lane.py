@@ -48,3 +48,28 @@ def test_the_nearest_is_found_where_not_all_are_compared(dimension: int) -> None
         rows, cosines = lane.nearest(spread(vector), np.arange(NUMBER))
         assert len(rows) == leg.RESCORED < leg.EXACT < NUMBER
         assert rows[np.argmax(cosines)] == np.argmax(made @ vector)
+
+
+def test_of_many_texts_in_parts_the_nearest_part_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = vectors(384)
+    lane = Lane(384)
+    lane.add(np.repeat(np.arange(NUMBER // 2), 2), packed(made))
+    monkeypatch.setattr(leg, "EXACT", 100)
+    between = made[1] + made[3] / 2
+    vector = between / np.linalg.norm(between)
+    rows, cosines = lane.nearest(spread(vector), np.arange(NUMBER // 2))
+    best = (made @ vector).reshape(-1, 2).max(axis=1)
+    assert len(rows) == len(set(rows.tolist())) < NUMBER // 2
+    assert rows[np.argmax(cosines)] == np.argmax(best)
+    assert np.abs(cosines - best[rows]).max() < 0.01
+
+
+def test_what_is_dropped_is_not_compared_and_does_not_count() -> None:
+    made = vectors(64)[:50]
+    lane = lane_of(made)
+    lane.drop(np.arange(10, 20))
+    rows, cosines = lane.nearest(spread(made[0]), np.arange(60))
+    kept = np.r_[0:10, 20:50]
+    assert rows.tolist() == kept.tolist()
+    assert lane.mean(spread(made[0]), np.arange(60)) == pytest.approx(float((made[kept] @ made[0]).mean()), abs=0.01)
+    assert lane.mean(spread(made[0]), np.arange(5)) == pytest.approx(float(cosines[:5].mean()), abs=1e-5)

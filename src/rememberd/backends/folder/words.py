@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.uint32]
     Counts = NDArray[np.uint8]
 
-#: The terms of up to so many rows are looked through.
+#: The terms of up to so many rows are looked through, or of up to one row in so many.
 NARROW = 2048
+ONE_IN = 8
 
 _MOST = np.iinfo(np.uint8).max
 _SMALLER = 4
@@ -84,7 +85,8 @@ class Words:
         """Where the wanted terms, each different and in order, stand in some rows."""
         if not len(wanted) or not len(rows):
             return Matches(np.zeros(0, np.intp), np.zeros(0, np.intp), np.zeros(0, np.float32))
-        return self._looked_through(wanted, rows) if len(rows) <= NARROW else self._looked_up(wanted, rows)
+        narrow = len(rows) <= max(NARROW, len(self._sizes) // ONE_IN)
+        return self._looked_through(wanted, rows) if narrow else self._looked_up(wanted, rows)
 
     def _looked_through(self, wanted: Numbers, rows: Rows) -> Matches:
         sizes = self._sizes.all[rows]
