@@ -14,13 +14,14 @@ from rememberd.model import KINDS, MESSAGE, MemoryItem, Message
 from rememberd.ports.index import Document, Embedded, Gone
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from rememberd.model import Change
     from rememberd.model.change import Noun
     from rememberd.ports.index import Index
     from rememberd.ports.storage import Storage
 
+    Rest = Callable[[float], Awaitable[None]]
     Thing = tuple[str, Noun, str]
 
 BATCH = 500
@@ -28,11 +29,11 @@ _SLICE = 100
 _BREATH = 0.00005  # seconds
 
 
-async def apply_next(storage: Storage, index: Index, batch: int = BATCH, *, rest: float = 0.0) -> int:
+async def apply_next(storage: Storage, index: Index, batch: int = BATCH, *, rest: Rest | None = None) -> int:
     """Apply the next changes of the feed to the index; answers how many there were. Repeating it is harmless.
 
-    If it shall rest, ``rest`` times as long as it worked, it takes them in slices, rests in between, and takes a breath
-    after each document: callers would wait for the interpreter otherwise.
+    If it shall ``rest``, it takes them in slices, rests in between, told for how many seconds it worked, and takes a
+    breath after each document: callers would wait for the interpreter otherwise.
     """
     changes = await storage.feed.read(await index.watermark(), batch)
     step = _SLICE if rest else batch
@@ -42,7 +43,8 @@ async def apply_next(storage: Storage, index: Index, batch: int = BATCH, *, rest
         things = await _read(storage, part)
         told = await asyncio.to_thread(things.told, breath=_BREATH if rest else 0)
         await index.apply(told, part[-1].position)
-        await asyncio.sleep(rest * (time.monotonic() - began))
+        if rest:
+            await rest(time.monotonic() - began)
     return len(changes)
 
 

@@ -16,6 +16,7 @@ from rememberd.flow.index import BATCH, apply_next
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from rememberd.flow.index import Rest
     from rememberd.ports.parts import Parts
 
 # Callers come first. Changes are followed when none came for a while, or have waited for long.
@@ -32,6 +33,7 @@ class Followers:
     def __init__(self) -> None:
         self._nudged = 0.0
         self._hurried: set[str] = set()
+        self._hurry = asyncio.Event()
         self._wake: dict[str, asyncio.Event] = {}
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -39,11 +41,14 @@ class Followers:
         self._nudged = time.monotonic()
         if hurry:
             self._hurried.update(self._wake)
+            self._hurry.set()
         for wake in self._wake.values():
             wake.set()
 
     def start(self, parts: Parts) -> None:
-        steps: dict[str, Callable[[bool], Awaitable[bool]]] = {"index": lambda hurried: _index(parts, hurried)}
+        steps: dict[str, Callable[[bool], Awaitable[bool]]] = {
+            "index": lambda hurried: _index(parts, None if hurried else self._rest)
+        }
         if parts.lanes.wanted:
             reembedding = Reembedding(parts.storage, parts.index, parts.lanes)
             steps["embed"] = lambda _: _embed(parts)
@@ -67,6 +72,8 @@ class Followers:
                 while await step(name in self._hurried):
                     pass
                 self._hurried.discard(name)
+                if not self._hurried:
+                    self._hurry.clear()
             except RememberdError as failure:
                 telemetry.count(f"{name}_follower_failed")
                 telemetry.log("follower_failed", level=logging.WARNING, follower=name, error=failure.code)
@@ -76,16 +83,22 @@ class Followers:
                     await self._wake[name].wait()
             await self._let_callers_go_first(name)
 
+    async def _rest(self, worked: float) -> None:
+        """Until it is enough for the work before, or somebody waits."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_REST * worked):
+                await self._hurry.wait()
+
     async def _let_callers_go_first(self, name: str) -> None:
         patience = time.monotonic() + _PATIENCE
         while name not in self._hurried and time.monotonic() < min(patience, self._nudged + _QUIET):
             await asyncio.sleep(_QUIET / 2)
 
 
-async def _index(parts: Parts, hurried: bool) -> bool:
+async def _index(parts: Parts, rest: Rest | None) -> bool:
     """Whether it is worth to go on at once: a few changes cost nearly as much as many, and can wait for company."""
-    applied = await apply_next(parts.storage, parts.index, rest=0 if hurried else _REST)
-    return applied > 0 if hurried else applied == BATCH
+    applied = await apply_next(parts.storage, parts.index, rest=rest)
+    return applied == BATCH if rest else applied > 0
 
 
 async def _embed(parts: Parts) -> bool:
