@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 
 LANES = ("en", "zh")
 TERMS = ("tea", "teas", "茶", "绿茶", "cup")
+ADDRESS: dict[str, Any] = {
+    "tenant": st.sampled_from(["acme", "other"]),
+    "noun": st.sampled_from(["message", "memory"]),
+    "id": st.sampled_from(["1", "2", "3"]),
+}
 VECTORS = st.dictionaries(
     st.sampled_from(LANES),
     st.sampled_from([unit(1, 0, 0), unit(0.6, 0.8, 0), unit(-1, 1, 2), unit(0, 0, 1) + unit(1, 0, 1)]),
@@ -46,9 +51,7 @@ class IndexMachine(RuleBasedStateMachine):
         changes=st.lists(
             st.builds(
                 Document,
-                noun=st.sampled_from(["message", "memory"]),
-                id=st.sampled_from(["1", "2", "3"]),
-                tenant=st.sampled_from(["acme", "other"]),
+                **ADDRESS,
                 user=st.sampled_from(USERS),
                 agent=st.sampled_from(AGENTS),
                 thread=st.none(),
@@ -62,19 +65,8 @@ class IndexMachine(RuleBasedStateMachine):
                 metadata=st.sampled_from([{}, {"n": 1}, {"n": ["1"]}]),
                 vectors=VECTORS,
             )
-            | st.builds(
-                Embedded,
-                tenant=st.sampled_from(["acme", "other"]),
-                noun=st.sampled_from(["message", "memory"]),
-                id=st.sampled_from(["1", "2", "3"]),
-                vectors=VECTORS,
-            )
-            | st.builds(
-                Gone,
-                tenant=st.sampled_from(["acme", "other"]),
-                noun=st.sampled_from(["message", "memory"]),
-                id=st.sampled_from(["1", "2", "3"]),
-            ),
+            | st.builds(Embedded, **ADDRESS, vectors=VECTORS)
+            | st.builds(Gone, **ADDRESS),
             max_size=5,
         )
     )

@@ -150,6 +150,13 @@ def test_without_models_the_lanes_are_left_as_they_are(store: Store) -> None:
     assert nearness(store, SAID[3]) == pytest.approx(0.5)
 
 
+def test_what_no_lane_takes_is_not_owed(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(TestEmbedder, "takes", lambda self, text: False)
+    store.run(store.memory.of(user="lin", thread="t").ingest(["包裹在三号门。"]))
+    assert store.run(store.memory.settle(30)).settled
+    assert [lane.owed for lane in store.run(store.memory.operate.lanes())] == [0]
+
+
 def test_old_vectors_are_dropped_on_purpose_only(store: Store) -> None:
     store.reopen(plain_settings(**with_model("test-2")))
     wait_until(store, lambda: states(store)["test-2"] == "serving")

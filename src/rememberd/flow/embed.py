@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 from rememberd import crash
 from rememberd.errors import ModelUnavailable, SettingsError
+from rememberd.flow.things import by_address, by_tenant, read_things
 from rememberd.language.searchable import spoken
 from rememberd.language.sentences import parts
 from rememberd.language.tokens import estimate
+from rememberd.model import Message
 from rememberd.ports.feed import Advance
 from rememberd.ports.models import space_of
 from rememberd.ports.vectors import PutVectors, Vector
@@ -18,6 +20,7 @@ from rememberd.ports.vectors import PutVectors, Vector
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from rememberd.flow.things import Thing
     from rememberd.model import Change
     from rememberd.model.change import Noun
     from rememberd.ports.index import Index
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
     from rememberd.ports.models import Embedder
     from rememberd.ports.storage import Storage
 
-    Thing = tuple[str, Noun, str]
+    Changed = tuple[str, Noun, str]
 
 BATCH = 128
 _BYTES = 4  # of a float32
@@ -95,7 +98,7 @@ async def _follow(storage: Storage, lanes: Lanes, embedders: Sequence[Embedder],
                 working.append(embedder)
         if advances:
             crash.point("embed.middle")
-            if made or not storage.exclusive:  # else nobody has to know but ourselves
+            if changes or not storage.exclusive:  # else nobody has to know but ourselves
                 await storage.write(PutVectors(vectors=tuple(made)), *advances)
             for embedder in working:
                 lanes.followed(embedder, upto)
@@ -103,22 +106,20 @@ async def _follow(storage: Storage, lanes: Lanes, embedders: Sequence[Embedder],
     return most
 
 
-async def _texts(storage: Storage, changes: Sequence[Change]) -> dict[Thing, str | None]:
+async def _texts(storage: Storage, changes: Sequence[Change]) -> dict[Changed, str | None]:
     """The texts of what changed, as they are now; None of what is gone."""
-    texts: dict[Thing, str | None] = {(change.tenant, change.noun, change.id): None for change in changes}
-    for tenant in {change.tenant for change in changes}:
-        ids: dict[Noun, list[str]] = {"message": [], "memory": []}
-        for of, noun, id_ in texts:
-            if of == tenant:
-                ids[noun].append(id_)
-        for message in await storage.records.messages(tenant, ids["message"]):
-            texts[tenant, "message", message.id] = spoken(message.content, message.name)
-        for item in await storage.holdings.get_many(tenant, ids["memory"]):
-            texts[tenant, "memory", item.id] = item.text
+    texts: dict[Changed, str | None] = {(change.tenant, change.noun, change.id): None for change in changes}
+    for tenant, addresses in by_tenant(texts).items():
+        found = by_address(await read_things(storage, tenant, addresses))
+        texts |= {(tenant, *address): _text(thing) for address, thing in found.items()}
     return texts
 
 
-async def _vectors(embedder: Embedder, texts: Mapping[Thing, str | None]) -> list[Vector]:
+def _text(thing: Thing) -> str:
+    return spoken(thing.content, thing.name) if isinstance(thing, Message) else thing.text
+
+
+async def _vectors(embedder: Embedder, texts: Mapping[Changed, str | None]) -> list[Vector]:
     """The vectors that a lane makes of the texts it takes: one for each part of a text that is longer than its window.
 
     What it held of another text of the thing, it lets go.

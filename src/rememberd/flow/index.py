@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rememberd.flow.things import Thing, by_address, by_tenant, read_things
 from rememberd.language.searchable import worded
 from rememberd.language.segment import terms
 from rememberd.model import KINDS, MESSAGE, MemoryItem, Message
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from rememberd.ports.storage import Storage
 
     Rest = Callable[[float], Awaitable[None]]
-    Thing = tuple[str, Noun, str]
+    Changed = tuple[str, Noun, str]
 
 BATCH = 500
 _SLICE = 100
@@ -52,9 +53,9 @@ async def apply_next(storage: Storage, index: Index, batch: int = BATCH, *, rest
 class _Things:
     """What changed, each thing once: as a whole, or only in its vectors; and what the storage has of it now."""
 
-    whole: Mapping[Thing, bool]
-    found: dict[Thing, Message | MemoryItem]
-    vectors: dict[Thing, dict[str, bytes]]
+    whole: Mapping[Changed, bool]
+    found: dict[Changed, Thing]
+    vectors: dict[Changed, dict[str, bytes]]
 
     def told(self, *, breath: float) -> list[Document | Embedded | Gone]:
         """What the index has to hold, or to let go of."""
@@ -65,7 +66,7 @@ class _Things:
                 time.sleep(breath)
         return told
 
-    def _told(self, thing: Thing) -> Document | Gone:
+    def _told(self, thing: Changed) -> Document | Gone:
         found, vectors = self.found.get(thing), self.vectors.get(thing, {})
         if isinstance(found, Message):
             return _of_message(found, vectors)
@@ -73,26 +74,21 @@ class _Things:
             return _of_item(found, vectors)
         return Gone(*thing)
 
-    def _embedded(self, thing: Thing) -> Embedded:
+    def _embedded(self, thing: Changed) -> Embedded:
         return Embedded(*thing, self.vectors.get(thing, {}))
 
 
 async def _read(storage: Storage, changes: Sequence[Change]) -> _Things:
-    whole: dict[Thing, bool] = {}
+    whole: dict[Changed, bool] = {}
     for change in changes:
         thing = (change.tenant, change.noun, change.id)
         whole[thing] = change.operation != "embed" or whole.get(thing, False)
     things = _Things(whole, {}, {})
-    for tenant in dict.fromkeys(change.tenant for change in changes):
-        ids: dict[Noun, list[str]] = {"message": [], "memory": []}
-        for (of, noun, id_), changed in whole.items():
-            if of == tenant and changed:
-                ids[noun].append(id_)
-        for message in await storage.records.messages(tenant, ids["message"]):
-            things.found[tenant, "message", message.id] = message
-        for item in await storage.holdings.get_many(tenant, ids["memory"]):
-            things.found[tenant, "memory", item.id] = item
-        for vector in await storage.vectors.get(tenant, [id_ for of, _, id_ in whole if of == tenant]):
+    for tenant, addresses in by_tenant(whole).items():
+        changed = [address for address in addresses if whole[tenant, *address]]
+        found = by_address(await read_things(storage, tenant, changed))
+        things.found.update({(tenant, *address): thing for address, thing in found.items()})
+        for vector in await storage.vectors.get(tenant, [id_ for _, id_ in addresses]):
             things.vectors.setdefault((tenant, vector.noun, vector.id), {})[vector.space] = vector.data
     return things
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import apsw
@@ -68,13 +68,13 @@ class Leg(NamedTuple):
 class Block:
     """The vectors are of the documents, and behind them of the things that were embedded since they were told."""
 
-    documents: list[Thing] = field(default_factory=list)
-    embedded: list[Thing] = field(default_factory=list)
-    gone: list[Thing] = field(default_factory=list)
-    strings: Mapping[str, Strings] = field(default_factory=dict)
-    numbers: Mapping[str, NDArray[Any]] = field(default_factory=dict)
-    metadata: list[bytes] = field(default_factory=list)
-    legs: list[Leg] = field(default_factory=list)
+    documents: list[Thing]
+    embedded: list[Thing]
+    gone: list[Thing]
+    strings: Mapping[str, Strings]
+    numbers: Mapping[str, NDArray[Any]]
+    metadata: list[bytes]
+    legs: list[Leg]
 
     def __len__(self) -> int:
         return len(self.documents) + len(self.embedded) + len(self.gone)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rememberd.language.weigh import rarity, saturation
-from rememberd.model import Filters
+from rememberd.model import NO_FILTERS
 from rememberd.ports.candidates import Proposals
 
 from .columns import where
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     Places = NDArray[np.intp]
     Floats = NDArray[np.float32]
 
-_NO_FILTERS = Filters()
-
 
 class View:
     """A ranking is places, best first."""
@@ -35,7 +33,7 @@ class View:
         self._shelf = shelf
         self._search = search
         self._rows = shelf.in_sight(search.scope, everyone=search.everyone)
-        self._filtered = search.filters != _NO_FILTERS
+        self._filtered = search.filters != NO_FILTERS
         self._admitted = shelf.admitted(self._rows, search.filters) if self._filtered else np.ones(len(self), bool)
         self._lengths = shelf.lengths[self._rows]
         self.average_length = float(self._lengths.sum()) / max(len(self), 1)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from rememberd.errors import RememberdError
 from rememberd.flow.tail import unapplied
+from rememberd.flow.things import Thing, by_address, read_things
 from rememberd.language.searchable import worded
 from rememberd.language.segment import terms
 from rememberd.model import KINDS, MESSAGE, MemoryItem, Message
@@ -28,8 +29,6 @@ _PROPOSALS = 400
 REACH = 4
 _SCAN = 50_000
 _NO_VECTORS: Mapping[str, float] = {}
-
-Thing = Message | MemoryItem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,11 +119,8 @@ async def admitted_things(
     storage: Storage, plan: Plan, ids: Iterable[tuple[Noun, str]]
 ) -> dict[tuple[Noun, str], Thing]:
     """Messages and memory items as they are now, by address; those that may be handed out."""
-    addresses, tenant = list(ids), plan.scope.tenant
-    messages = await storage.records.messages(tenant, [id_ for noun, id_ in addresses if noun == "message"])
-    items = await storage.holdings.get_many(tenant, [id_ for noun, id_ in addresses if noun == "memory"])
-    things: list[Thing] = [*messages, *items]
-    return _by_address(thing for thing in things if may_answer(thing, plan))
+    things = await read_things(storage, plan.scope.tenant, ids)
+    return by_address(thing for thing in things if may_answer(thing, plan))
 
 
 async def _scan_as_of(storage: Storage, plan: Plan) -> dict[tuple[Noun, str], Thing]:
@@ -134,11 +130,7 @@ async def _scan_as_of(storage: Storage, plan: Plan) -> dict[tuple[Noun, str], Th
     scope = plan.scope.within(None)
     messages = await storage.records.history(scope, order="newest", after=None, until=moment, limit=_SCAN)
     things: list[Thing] = [*messages, *await storage.holdings.as_of(scope, moment, _SCAN)]
-    return _by_address(thing for thing in things if may_answer(thing, plan))
-
-
-def _by_address(things: Iterable[Thing]) -> dict[tuple[Noun, str], Thing]:
-    return {("message" if isinstance(thing, Message) else "memory", thing.id): thing for thing in things}
+    return by_address(thing for thing in things if may_answer(thing, plan))
 
 
 def counted_together(known: Candidates, fresh: Sequence[Candidate], plan: Plan) -> Candidates:

@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
+    from rememberd.flow.things import Thing
     from rememberd.ports.storage import Storage
 
-    from .gather import Found, Thing
+    from .gather import Found
     from .plan import Plan
     from .rank import Ranked
 

@@ -12,10 +12,10 @@ from .gather import Found, counted_together, evidence, may_answer
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rememberd.flow.things import Thing
     from rememberd.model import Message, Scope
     from rememberd.model.change import Noun
 
-    from .gather import Thing
     from .plan import Plan
 
 
